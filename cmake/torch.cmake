@@ -1,0 +1,21 @@
+# LibTorch from the unpacked PyPI wheel (docs/dependencies.md). The wheel's own package file wants a
+# CUDA toolkit, so the targets are written here; the GPU library is opened at run time if present.
+set(SIBYL_TORCH_ROOT "" CACHE PATH "Folder made by tools/setup torch: holds torch/ and nvidia/")
+if(NOT SIBYL_TORCH_ROOT)
+  set(SIBYL_TORCH_ROOT "${sibyl_cache}/torch-2.15.0")
+endif()
+set(torch "${SIBYL_TORCH_ROOT}/torch")
+if(NOT EXISTS "${torch}/lib/libtorch_cpu.so")
+  message(FATAL_ERROR "LibTorch is missing at ${SIBYL_TORCH_ROOT}; run tools/setup torch, "
+                      "or configure with -DSIBYL_TRAINER=OFF")
+endif()
+file(GLOB nvidia_libs "${SIBYL_TORCH_ROOT}/nvidia/*/lib")
+add_library(sibyl_dep_torch INTERFACE)
+add_library(sibyl::dep_torch ALIAS sibyl_dep_torch)
+target_include_directories(sibyl_dep_torch SYSTEM INTERFACE
+  "${torch}/include" "${torch}/include/torch/csrc/api/include")
+target_link_libraries(sibyl_dep_torch INTERFACE "${torch}/lib/libtorch_cpu.so"
+                      "${torch}/lib/libc10.so")
+foreach(folder "${torch}/lib" ${nvidia_libs})
+  target_link_options(sibyl_dep_torch INTERFACE "-Wl,-rpath,${folder}" "-Wl,-rpath-link,${folder}")
+endforeach()

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file_system.h"
+#include "base/result.h"
+
+namespace sibyl::index {
+
+/// Rows that hold a term and how often, ascending by row.
+struct Posting {
+  uint32_t row = 0;
+  uint32_t frequency = 0;
+};
+
+/// Terms of one text with their counts, sorted by term; and the text's length in terms.
+struct TermCounts {
+  std::vector<std::pair<std::string, uint32_t>> counts;
+  uint32_t length = 0;
+};
+
+/// The postings of one text field of one segment. Immutable, thread-safe.
+class Postings {
+ public:
+  virtual ~Postings() = default;
+  virtual size_t rows() const = 0;
+  virtual size_t terms() const = 0;
+  virtual uint64_t total_length() const = 0;
+  virtual uint32_t length(uint32_t row) const = 0;
+  /// Appends the term's postings to `out` (empty when the term is unknown).
+  virtual void read(std::string_view term, std::vector<Posting>& out) const = 0;
+  /// How often the term stands in given rows (ascending), 0 where it does not.
+  virtual void frequencies(std::string_view term, std::span<const uint32_t> rows,
+                           std::span<uint32_t> out) const = 0;
+};
+
+/// Builds a postings file (docs/formats/postings.md) in row order.
+class PostingsBuilder {
+ public:
+  PostingsBuilder();
+  ~PostingsBuilder();
+  void add_row(const TermCounts& terms);
+  std::string finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+/// DataLoss with the path when the checksum or any offset is wrong.
+Result<std::unique_ptr<Postings>> open_postings(std::shared_ptr<const base::FileView> file,
+                                                const std::string& path);
+
+/// Collection-wide statistics of one text field, over live rows of the snapshot.
+struct TextStatistics {
+  uint64_t rows = 0;
+  double average_length = 0;
+};
+/// BM25 as reference training.md 4.2: idf = ln(1 + (N - df + 0.5) / (df + 0.5)), part =
+/// tf / (tf + k1 (1 - b + b length / average)), k1 1.5, b 0.75.
+struct Bm25 {
+  double k1 = 1.5;
+  double b = 0.75;
+  double inverse_frequency(uint64_t rows, uint64_t rows_with_term) const;
+  double term_part(double frequency, double length, double average_length) const;
+};
+
+}  // namespace sibyl::index

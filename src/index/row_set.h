@@ -1,0 +1,41 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sibyl::index {
+
+/// A set of rows [0, size) as a bitmap. Not thread-safe while changed.
+class RowSet {
+ public:
+  explicit RowSet(size_t size, bool full = false)
+      : size_(size), words_((size + 63) / 64, full ? ~uint64_t{0} : 0) {
+    if (full && size % 64 != 0) {
+      words_.back() = (uint64_t{1} << (size % 64)) - 1;
+    }
+  }
+  bool contains(size_t row) const { return (words_[row / 64] >> (row % 64) & 1) != 0; }
+  void insert(size_t row) { words_[row / 64] |= uint64_t{1} << (row % 64); }
+  void erase(size_t row) { words_[row / 64] &= ~(uint64_t{1} << (row % 64)); }
+  void intersect(const RowSet& other) {
+    for (size_t i = 0; i < words_.size(); ++i) {
+      words_[i] &= other.words_[i];
+    }
+  }
+  size_t size() const { return size_; }
+  size_t count() const {
+    size_t sum = 0;
+    for (const uint64_t word : words_) {
+      sum += static_cast<size_t>(std::popcount(word));
+    }
+    return sum;
+  }
+
+ private:
+  size_t size_;
+  std::vector<uint64_t> words_;
+};
+
+}  // namespace sibyl::index

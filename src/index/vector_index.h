@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/file_system.h"
+#include "base/result.h"
+#include "index/row_set.h"
+
+namespace sibyl::index {
+
+/// A row found or scored: its best vector is the row's `part`-th. Rows without vectors score
+/// kNoVector.
+struct VectorHit {
+  uint32_t row = 0;
+  uint32_t part = 0;
+  float score = 0;
+};
+inline constexpr float kNoVector = -3.4e38F;
+
+/// Inner-product search over rows with 0..n vectors each; rows are numbered from 0 within what the
+/// index covers (one segment or several laid end to end; the store translates). Immutable once built,
+/// thread-safe. Equal scores: the lower row first.
+class VectorIndex {
+ public:
+  virtual ~VectorIndex() = default;
+  virtual size_t rows() const = 0;
+  virtual size_t vectors() const = 0;
+  virtual size_t dimension() const = 0;
+  virtual std::string_view kind() const = 0;  ///< "exact", later "flat", "graph"
+  /// The k best distinct rows, best first, decided inside the walk; `allowed` (may be null) holds the
+  /// rows that may be answered: live ones under the filter.
+  virtual void search(std::span<const float> query, size_t k, const RowSet* allowed,
+                      std::vector<VectorHit>& out) const = 0;
+  /// Exact scores of given rows, in their order.
+  virtual void score(std::span<const float> query, std::span<const uint32_t> rows,
+                     std::span<VectorHit> out) const = 0;
+  /// The vectors of a row, [parts x dimension]; empty when it has none.
+  virtual std::span<const float> vectors_of(uint32_t row) const = 0;
+};
+
+/// Collects vectors row by row for a vector file (docs/formats/vectors.md) and opens such a file as
+/// the exact index.
+class VectorFileBuilder {
+ public:
+  explicit VectorFileBuilder(size_t dimension);
+  /// `vectors` is [parts x dimension], empty for a row without. InvalidData on a wrong length or NaN.
+  Result<void> add_row(std::span<const float> vectors);
+  /// The file's bytes, checksummed.
+  std::string finish();
+
+ private:
+  size_t dimension_;
+  std::vector<uint32_t> first_vector_;
+  std::vector<float> data_;
+};
+/// DataLoss with the path when the checksum or any length is wrong.
+Result<std::unique_ptr<VectorIndex>> open_exact_index(std::shared_ptr<const base::FileView> file,
+                                                      const std::string& path);
+
+}  // namespace sibyl::index

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "server/http.h"
+
+namespace sibyl::server {
+
+enum class Role { All, Answers, Models, Vectors };
+
+struct ApplicationOptions {
+  std::string data_directory;
+  std::string program;  ///< sibyl's own path, for job steps; empty: base::own_program_path()
+  Role role = Role::All;
+  std::string api_keys_file;  ///< JSON lines of SHA-256 hashes; empty: no keys
+  std::string web_root;       ///< --web-root: the page from a folder instead of the embedded one
+  std::vector<std::string> allowed_hosts;  ///< beside loopback names; Host and Origin are checked
+};
+
+/// The product behind its HTTP interface, without sockets: store, models, answers, jobs, router. The
+/// one owner of a data directory (takes its lock: Unavailable names the owner). `handle` is
+/// thread-safe. Commands call it in process, listeners call it from sockets.
+class Application {
+ public:
+  static Result<std::unique_ptr<Application>> open(const ApplicationOptions& options);
+  virtual ~Application() = default;
+  virtual Response handle(const Request& request, std::stop_token stop) = 0;
+  /// Written into the lock file when the socket listens, so that commands find it.
+  virtual Result<void> announce_socket(const std::string& socket_path) = 0;
+  /// No new work; running requests end; the job step gets SIGTERM; the store is sealed.
+  virtual void drain() = 0;
+};
+
+/// The owner's socket of a data directory, from its lock file; Unavailable when nobody owns it.
+Result<std::string> owner_socket(const std::string& data_directory);
+
+}  // namespace sibyl::server
