@@ -3,6 +3,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -29,12 +30,21 @@ class Application {
   static Result<std::unique_ptr<Application>> open(const ApplicationOptions& options);
   virtual ~Application() = default;
   virtual Response handle(const Request& request, std::stop_token stop) = 0;
+  /// Where `request` is to run, so that long work never keeps questions waiting.
+  virtual Lane lane(const Request& request) const;
+  /// True when requests over TCP carry a key; without, listeners bind loopback addresses only.
+  virtual bool requires_keys() const { return false; }
   /// Written into the lock file when the socket listens, so that commands find it.
   virtual Result<void> announce_socket(const std::string& socket_path) = 0;
   /// No new work; running requests end; the job step gets SIGTERM; the store is sealed.
   virtual void drain() = 0;
 };
 
+/// Where the owner of a data directory listens for commands: `DIR/sibyl.sock`, or, where that is too
+/// long for a socket's name, a file under the temporary folder named after the directory.
+std::string default_socket_path(const std::string& data_directory);
+/// The program's version, as "0.1.0".
+std::string_view version();
 /// The owner's socket of a data directory, from its lock file; Unavailable when nobody owns it.
 Result<std::string> owner_socket(const std::string& data_directory);
 

@@ -13,10 +13,14 @@ namespace sibyl::server {
 /// Where a request came from: key, Host and Origin checks hold for TCP alone.
 enum class Peer { Tcp, UnixSocket, InProcess };
 
+/// Which workers run a request: at once on the socket's thread (health), beside the questions, or
+/// with the long ones (adding, importing, compacting).
+enum class Lane { Immediate, Quick, Long };
+
 struct Request {
   std::string method;
   std::string path;                         ///< decoded segments are the router's work
-  std::map<std::string, std::string> query; ///< decoded
+  std::map<std::string, std::string> query;    ///< decoded
   std::map<std::string, std::string> headers;  ///< names in lower case
   std::string body;
   Peer peer = Peer::Tcp;
