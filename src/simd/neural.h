@@ -13,7 +13,8 @@ namespace sibyl::simd {
 void bias_gelu(float* x, const float* bias, size_t rows, size_t columns);
 /// x[r] += bias
 void add_bias(float* x, const float* bias, size_t rows, size_t columns);
-/// out[r] = layer_norm(x[r] + bias + residual[r]) * gain + shift. `bias` may be null; `out` may be x.
+/// out[r] = layer_norm(x[r] + bias + residual[r]) * gain + shift. `bias` and `residual` may be null;
+/// `out` may be x.
 void residual_layer_norm(const float* x, const float* bias, const float* residual,
                          const float* gain, const float* shift, float epsilon, size_t rows,
                          size_t columns, float* out);
