@@ -18,8 +18,8 @@ struct HttpRequest {
   std::string body;
   std::string content_type = "application/json";
   std::map<std::string, std::string> headers;
-  int64_t timeout_ms = 120'000;             ///< whole request; 0: none (streams)
-  uint64_t body_bytes_max = 256ULL << 20;   ///< of the reply
+  int64_t timeout_ms = 120'000;            ///< whole request; 0: none (streams)
+  uint64_t body_bytes_max = 256ULL << 20;  ///< of the reply
 };
 struct HttpReply {
   int status = 0;
@@ -35,8 +35,8 @@ struct HttpEndpoint {
   std::string ca_file;      ///< empty: the system's
 };
 
-/// Keep-alive client of one endpoint over libcurl. Not thread-safe; make one a thread. A reply of any
-/// status is a value; Unavailable when nobody answers, DeadlineExceeded, TooLarge, Interrupted.
+/// Keep-alive client of one endpoint over libcurl. Not thread-safe; make one a thread. A reply of
+/// any status is a value; Unavailable when nobody answers, DeadlineExceeded, TooLarge, Interrupted.
 class HttpClient {
  public:
   static Result<std::unique_ptr<HttpClient>> open(HttpEndpoint endpoint);
