@@ -23,10 +23,10 @@ struct BlendQuestion {
 };
 
 struct BlendFit {
-  std::vector<double> weights;       ///< one a feature; the first non-zero scale is conventional
-  Metrics fitted;                    ///< means on the questions that the weights were fitted on
-  std::vector<Metrics> per_question; ///< of the fitted weights
-  Metrics cross_fitted;              ///< means, each fold scored by weights fitted on the others
+  std::vector<double> weights;        ///< one a feature; the first non-zero scale is conventional
+  Metrics fitted;                     ///< means on the questions that the weights were fitted on
+  std::vector<Metrics> per_question;  ///< of the fitted weights
+  Metrics cross_fitted;               ///< means, each fold scored by weights fitted on the others
   std::vector<Metrics> cross_per_question;
 };
 

@@ -26,6 +26,9 @@ std::array<double, 6> metric_values(const Metrics& metrics);
 /// gold gives zeros.
 Metrics score_ranking(std::span<const uint8_t> hits, size_t gold);
 
+/// Metric by metric; zeros for no questions.
+Metrics mean_metrics(std::span<const Metrics> questions);
+
 /// Mean with a 95 % percentile-bootstrap interval over questions; seeded, the same every time.
 struct Estimate {
   double mean = 0;
