@@ -1,0 +1,70 @@
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+
+import type { Span } from "../../api/types";
+import { unitsOfBytes } from "../../logic/bytes";
+import { highlight, type Piece, type Terms } from "../../logic/highlight";
+
+/** Passages longer than this are folded; the best span is never cut off. */
+export const kShownUnits = 700;
+
+function PieceView({ piece }: { piece: Piece }): JSX.Element {
+  const inner = piece.term ? <mark>{piece.text}</mark> : piece.text;
+  return piece.span ? <span class="best-span">{inner}</span> : <>{inner}</>;
+}
+
+function shownUnits(text: string, span: Span | null | undefined): number {
+  const spanEnd = span ? (unitsOfBytes(text, [span.end])[0] ?? 0) : 0;
+  const wanted = Math.max(kShownUnits, spanEnd);
+  if (text.length <= wanted * 1.2) {
+    return text.length;
+  }
+  const space = text.slice(0, wanted).search(/\s\S*$/); // not in the middle of a word
+  return Math.max(space > wanted * 0.8 ? space : wanted, spanEnd);
+}
+
+function cut(pieces: Piece[], units: number): Piece[] {
+  const kept: Piece[] = [];
+  let left = units;
+  for (const piece of pieces) {
+    if (left <= 0) {
+      break;
+    }
+    kept.push({ ...piece, text: piece.text.slice(0, left) });
+    left -= piece.text.length;
+  }
+  return kept;
+}
+
+export function Passage(props: {
+  text: string;
+  span: Span | null | undefined;
+  terms: Terms;
+}): JSX.Element {
+  const { text, span, terms } = props;
+  const [whole, setWhole] = useState(false);
+  const pieces = useMemo(() => highlight(text, terms, span), [text, terms, span]);
+  const units = shownUnits(text, span);
+  const folded = units < text.length;
+  const shown = folded && !whole ? cut(pieces, units) : pieces;
+  return (
+    <div class="passage">
+      <p>
+        {shown.map((piece, index) => (
+          <PieceView key={index} piece={piece} />
+        ))}
+        {folded && !whole && "…"}
+      </p>
+      {folded && (
+        <button
+          type="button"
+          class="button button-quiet"
+          aria-expanded={whole}
+          onClick={() => setWhole(!whole)}
+        >
+          {whole ? "Show less" : "Show the whole passage"}
+        </button>
+      )}
+    </div>
+  );
+}
