@@ -95,10 +95,9 @@ Result<Json> parse_slowly(std::string_view text, std::string_view what, simdjson
 }
 
 Result<Json> parse_with(dom::parser& parser, std::string_view text, std::string_view what) {
-  // simdjson counts the document itself as one level.
   simdjson::error_code why = simdjson::SUCCESS;
-  if (parser.capacity() < text.size() || parser.max_depth() != kJsonDepthMax + 1) {
-    why = parser.allocate(std::max(text.size(), parser.capacity()), kJsonDepthMax + 1);
+  if (parser.capacity() < text.size() || parser.max_depth() != kJsonDepthMax) {
+    why = parser.allocate(std::max(text.size(), parser.capacity()), kJsonDepthMax);
   }
   if (why == simdjson::SUCCESS) {
     dom::element root;

@@ -40,14 +40,16 @@ void install() {
   int ends[2];
   check(::pipe2(ends, O_CLOEXEC) == 0, "a pipe for signals can be made");
   pipe_write_end = ends[1];
-  std::thread([read_end = ends[0]] {
+  // Lives as long as the process and is never joined: it waits for a signal that may not come.
+  static std::thread* const waiter = new std::thread([read_end = ends[0]] {
     char byte = 0;
     ssize_t got = 0;
     do {
       got = ::read(read_end, &byte, 1);
     } while (got < 0 && errno == EINTR);
     stop_source().request_stop();
-  }).detach();
+  });
+  static_cast<void>(waiter);
   struct sigaction action{};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
