@@ -37,6 +37,15 @@ struct TransformerModule {
 /// "layer.I.{query,key,value,attention_output,intermediate,output}.{weight,bias}",
 /// "layer.I.{attention_norm,output_norm}.{weight,bias}". nullptr when missing.
 const TensorView* transformer_tensor(const TransformerModule& module, std::string_view name);
+/// One weight of a transformer: our name, the name in `model.safetensors`, and its shape.
+struct TransformerTensorName {
+  std::string name;
+  std::string file_name;
+  std::vector<uint64_t> shape;
+};
+/// All weights that a transformer of this family and shape has, in file order. Made from the sizes
+/// of `shape` alone (`tensors` unused); Linear weights are [out x in].
+std::vector<TransformerTensorName> transformer_file_names(const TransformerModule& shape);
 
 enum class PoolingMode { Cls, Max, Mean, MeanSqrtLength, WeightedMean, LastToken };
 struct PoolingModule {
@@ -47,18 +56,18 @@ struct NormalizeModule {};
 struct DenseModule {
   size_t in = 0;
   size_t out = 0;
-  std::string activation;  ///< "tanh", "identity", "relu", "gelu", "sigmoid"
+  std::string activation;     ///< "tanh", "identity", "relu", "gelu", "sigmoid"
   std::vector<float> weight;  ///< [out x in]
   std::vector<float> bias;    ///< [out], zeros when the module has none
 };
 /// Embedding bag: mean over tokens without special ones of weight[t] * table[mapping[t]].
 struct StaticModule {
   size_t rows = 0;
-  size_t dimension = 0;  ///< from the tensor, not from config.json
-  TensorView table;      ///< F32, F16, BF16 or I8
+  size_t dimension = 0;           ///< from the tensor, not from config.json
+  TensorView table;               ///< F32, F16, BF16 or I8
   std::vector<float> weights;     ///< by token id; empty: all 1
   std::vector<uint32_t> mapping;  ///< token id to row; empty: the id itself
-  bool model2vec = false;  ///< drops unknown tokens, cuts at 512 tokens, zero for empty text
+  bool model2vec = false;         ///< drops unknown tokens, cuts at 512 tokens, zero for empty text
   bool normalize = true;
   size_t tokens_max = 0;  ///< 0: no limit
   std::shared_ptr<const SafeTensors> tensors;
@@ -82,8 +91,8 @@ Result<std::shared_ptr<const ModelDirectory>> read_model_directory(const std::st
 
 /// What the trainer writes; files it does not make (tokenizer) are copied from `tokenizer_json`.
 struct TransformerToWrite {
-  TransformerModule shape;                ///< `tensors` unused
-  std::vector<NamedTensor> tensors;       ///< Hugging Face's own names (transformer_file_names)
+  TransformerModule shape;           ///< `tensors` unused
+  std::vector<NamedTensor> tensors;  ///< Hugging Face's own names (transformer_file_names)
   std::vector<PoolingMode> pooling;
   bool normalize = true;
 };
@@ -95,8 +104,9 @@ struct StaticToWrite {
 };
 /// Writes modules.json, config.json, model.safetensors, tokenizer.json, 1_Pooling/…, prompts and
 /// sibyl.json with checksums, in the old type spelling that every sentence-transformers reads.
-/// `source` (may be empty) is a directory whose other small files (vocab.txt, special_tokens_map.json,
-/// tokenizer_config.json) are copied. Everything is synced; the folder appears by rename.
+/// `source` (may be empty) is a directory whose other small files (vocab.txt,
+/// special_tokens_map.json, tokenizer_config.json) are copied. Everything is synced; the folder
+/// appears by rename.
 Result<void> write_model_directory(const std::string& path,
                                    const std::variant<TransformerToWrite, StaticToWrite>& model,
                                    const std::string& tokenizer_json, const std::string& source,

@@ -13,11 +13,11 @@ namespace sibyl::model {
 struct Provenance {
   std::string name;
   std::string version = "1";
-  std::string base;         ///< model that training began from
-  std::string created;      ///< ISO time
-  std::string trained_on;   ///< JSON: data counts and hashes
-  std::string parameters;   ///< JSON: every parameter chosen
-  std::string metrics;      ///< JSON: held-out metrics
+  std::string base;                              ///< model that training began from
+  std::string created;                           ///< ISO time
+  std::string trained_on;                        ///< JSON: data counts and hashes
+  std::string parameters;                        ///< JSON: every parameter chosen
+  std::string metrics;                           ///< JSON: held-out metrics
   std::map<std::string, std::string> pipelines;  ///< fitted blends, "blend" -> "4*document + …"
   std::string integer_scheme = "none";
   size_t dimension = 0;

@@ -23,7 +23,8 @@ struct ModelEntry {
 
 /// The models of a data directory: DIR/NAME/VERSION/… and DIR/default. Versions count up and are
 /// never reused; a version appears whole (copied beside, synced, renamed). Names: 1 to 64 of
-/// [a-z0-9._-], first a letter or digit. Thread-safe within the one process that owns the directory.
+/// [a-z0-9._-], first a letter or digit. Thread-safe within the one process that owns the
+/// directory.
 class Registry {
  public:
   static Result<std::unique_ptr<Registry>> open(const std::string& directory);

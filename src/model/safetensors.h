@@ -16,7 +16,8 @@ enum class TensorType { F64, F32, F16, BF16, I64, I32, I16, I8, U8, Bool };
 size_t element_bytes(TensorType type);
 std::string_view type_name(TensorType type);
 
-/// A tensor inside a mapped file; row-major, little-endian, maybe unaligned. Valid while the file is.
+/// A tensor inside a mapped file; row-major, little-endian, maybe unaligned. Valid while the file
+/// is.
 struct TensorView {
   TensorType type = TensorType::F32;
   std::vector<uint64_t> shape;
@@ -24,9 +25,9 @@ struct TensorView {
   uint64_t elements() const;
 };
 
-/// A safetensors file (huggingface/safetensors, format section of its README): 8-byte header length,
-/// JSON header, buffer. Every length, offset, shape and key is checked when opened: InvalidData with
-/// the tensor's name. Immutable, thread-safe.
+/// A safetensors file (huggingface/safetensors, format section of its README): 8-byte header
+/// length, JSON header, buffer. Every length, offset, shape and key is checked when opened:
+/// InvalidData with the tensor's name. Immutable, thread-safe.
 class SafeTensors {
  public:
   static Result<std::shared_ptr<const SafeTensors>> open(
