@@ -35,13 +35,13 @@ struct EncoderInfo {
   std::string model;    ///< registry name
   std::string version;  ///< of sibyl.json, "1" without
   size_t dimension = 0;
-  size_t tokens_max = 0;           ///< 0: no limit
-  std::string integer_scheme;      ///< "none" for float32
+  size_t tokens_max = 0;       ///< 0: no limit
+  std::string integer_scheme;  ///< "none" for float32
   std::string reference() const { return model + "@" + version; }
 };
 
-/// Texts to vectors; local or remote behind one interface. Thread-safe. Empty text is a text (special
-/// tokens only, or a zero vector for static models); never NaN.
+/// Texts to vectors; local or remote behind one interface. Thread-safe. Empty text is a text
+/// (special tokens only, or a zero vector for static models); never NaN.
 class Encoder {
  public:
   virtual ~Encoder() = default;
