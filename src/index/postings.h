@@ -1,15 +1,17 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/file_system.h"
 #include "base/result.h"
+#include "index/row_set.h"
+#include "text/analyzer.h"
 
 namespace sibyl::index {
 
@@ -25,6 +27,9 @@ struct TermCounts {
   uint32_t length = 0;
 };
 
+/// Counts the analysed terms of a text.
+TermCounts count_terms(const std::vector<text::Term>& terms);
+
 /// The postings of one text field of one segment. Immutable, thread-safe.
 class Postings {
  public:
@@ -33,7 +38,11 @@ class Postings {
   virtual size_t terms() const = 0;
   virtual uint64_t total_length() const = 0;
   virtual uint32_t length(uint32_t row) const = 0;
-  /// Appends the term's postings to `out` (empty when the term is unknown).
+  /// The terms in byte order; `number` is below terms().
+  virtual std::string_view term(size_t number) const = 0;
+  /// Rows that hold the term, 0 when it is unknown.
+  virtual uint32_t document_frequency(std::string_view term) const = 0;
+  /// Appends the term's postings to `out` (nothing when the term is unknown).
   virtual void read(std::string_view term, std::vector<Posting>& out) const = 0;
   /// How often the term stands in given rows (ascending), 0 where it does not.
   virtual void frequencies(std::string_view term, std::span<const uint32_t> rows,
@@ -52,6 +61,15 @@ class PostingsBuilder {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// A source of `merge_postings`: rows outside of `keep` (null: none) are left out.
+struct PostingsPart {
+  const Postings* postings = nullptr;
+  const RowSet* keep = nullptr;
+};
+/// One postings file of the kept rows of all parts laid end to end.
+std::string merge_postings(std::span<const PostingsPart> parts);
+
 /// DataLoss with the path when the checksum or any offset is wrong.
 Result<std::unique_ptr<Postings>> open_postings(std::shared_ptr<const base::FileView> file,
                                                 const std::string& path);
@@ -61,7 +79,7 @@ struct TextStatistics {
   uint64_t rows = 0;
   double average_length = 0;
 };
-/// BM25 as reference training.md 4.2: idf = ln(1 + (N - df + 0.5) / (df + 0.5)), part =
+/// Okapi BM25 in Lucene's form: idf = ln(1 + (N - df + 0.5) / (df + 0.5)), part =
 /// tf / (tf + k1 (1 - b + b length / average)), k1 1.5, b 0.75.
 struct Bm25 {
   double k1 = 1.5;

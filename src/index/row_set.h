@@ -24,6 +24,20 @@ class RowSet {
       words_[i] &= other.words_[i];
     }
   }
+  /// Makes room for rows up to `size`; the new ones are not in the set.
+  void grow(size_t size) {
+    size_ = size > size_ ? size : size_;
+    words_.resize((size_ + 63) / 64, 0);
+  }
+  /// Calls `visit(row)` for every row of the set, ascending.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (size_t i = 0; i < words_.size(); ++i) {
+      for (uint64_t word = words_[i]; word != 0; word &= word - 1) {
+        visit(i * 64 + static_cast<size_t>(std::countr_zero(word)));
+      }
+    }
+  }
   size_t size() const { return size_; }
   size_t count() const {
     size_t sum = 0;

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/file_system.h"
 #include "base/result.h"
+#include "index/checked_file.h"
 #include "index/row_set.h"
 
 namespace sibyl::index {
@@ -22,8 +25,8 @@ struct VectorHit {
 inline constexpr float kNoVector = -3.4e38F;
 
 /// Inner-product search over rows with 0..n vectors each; rows are numbered from 0 within what the
-/// index covers (one segment or several laid end to end; the store translates). Immutable once built,
-/// thread-safe. Equal scores: the lower row first.
+/// index covers (one segment or several laid end to end; the store translates). Immutable once
+/// built, thread-safe. Equal scores: the lower row first.
 class VectorIndex {
  public:
   virtual ~VectorIndex() = default;
@@ -31,8 +34,8 @@ class VectorIndex {
   virtual size_t vectors() const = 0;
   virtual size_t dimension() const = 0;
   virtual std::string_view kind() const = 0;  ///< "exact", later "flat", "graph"
-  /// The k best distinct rows, best first, decided inside the walk; `allowed` (may be null) holds the
-  /// rows that may be answered: live ones under the filter.
+  /// The k best distinct rows, best first, decided inside the walk; `allowed` (may be null) holds
+  /// the rows that may be answered: live ones under the filter.
   virtual void search(std::span<const float> query, size_t k, const RowSet* allowed,
                       std::vector<VectorHit>& out) const = 0;
   /// Exact scores of given rows, in their order.
@@ -47,16 +50,29 @@ class VectorIndex {
 class VectorFileBuilder {
  public:
   explicit VectorFileBuilder(size_t dimension);
-  /// `vectors` is [parts x dimension], empty for a row without. InvalidData on a wrong length or NaN.
+  /// `vectors` is [parts x dimension], empty for a row without. InvalidData on a wrong length or
+  /// NaN.
   Result<void> add_row(std::span<const float> vectors);
+  size_t rows() const { return first_vector_.size() - 1; }
   /// The file's bytes, checksummed.
   std::string finish();
+  /// The same into a sink, without a copy in memory.
+  Result<void> write(const ByteSink& sink) const;
 
  private:
   size_t dimension_;
   std::vector<uint32_t> first_vector_;
   std::vector<float> data_;
 };
+
+/// Writes a vector file of rows that lie elsewhere, without collecting them: row i has `parts[i]`
+/// vectors, which `vectors_of(i)` gives in ascending order of i. TooLarge above 2^32 - 1 vectors.
+Result<void> write_vector_file(size_t dimension, std::span<const uint32_t> parts,
+                               const std::function<std::span<const float>(size_t row)>& vectors_of,
+                               const ByteSink& sink);
+/// InvalidData when vectors are not [n x dimension] finite numbers.
+Result<void> check_vectors(std::span<const float> vectors, size_t dimension);
+
 /// DataLoss with the path when the checksum or any length is wrong.
 Result<std::unique_ptr<VectorIndex>> open_exact_index(std::shared_ptr<const base::FileView> file,
                                                       const std::string& path);

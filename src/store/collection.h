@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -38,7 +39,8 @@ struct CollectionStatistics {
   uint64_t sequence = 0;
 };
 
-/// Vectors of rows for a new generation: for each row one entry a vector field, [parts x dimension].
+/// Vectors of rows for a new generation: for each row one entry a vector field, [parts x
+/// dimension].
 using VectorMaker = std::function<Result<std::vector<std::vector<std::vector<float>>>>(
     std::span<const RowView> rows)>;
 /// Rows done and rows in all.
@@ -57,17 +59,20 @@ class Collection {
 
   /// Applies all changes in order: each one log record, atomic by itself, all durable when this
   /// returns (concurrent calls share one sync) and visible in the next snapshot. A wrong row
-  /// (dimension, NaN, id) refuses the whole call before anything is written.
-  virtual Result<WriteReceipt> write(std::vector<Change> changes) = 0;
+  /// (dimension, NaN, id) refuses the whole call before anything is written. `generation` is the
+  /// schema's that the vectors were made for; FailedPrecondition when the model was switched since,
+  /// also while the call waited: encode again.
+  virtual Result<WriteReceipt> write(std::vector<Change> changes,
+                                     std::optional<uint64_t> generation = std::nullopt) = 0;
   virtual std::shared_ptr<const Snapshot> snapshot() const = 0;
 
   /// Turns the tail into a sealed segment and starts a new log.
   virtual Result<void> seal() = 0;
   /// Rewrites all segments into one without deleted rows.
   virtual Result<void> compact(std::stop_token stop, const Progress& progress) = 0;
-  /// Model switch: makes vectors of every live row for `next`'s vector fields through `maker`, while
-  /// writes go on, then swaps the manifest to the new generation, model and settings in one step.
-  /// Text and postings stay. Interrupted or failed: the old generation stays whole.
+  /// Model switch: makes vectors of every live row for `next`'s vector fields through `maker`,
+  /// while writes go on, then swaps the manifest to the new generation, model and settings in one
+  /// step. Text and postings stay. Interrupted or failed: the old generation stays whole.
   virtual Result<void> replace_vectors(const Schema& next, const std::string& settings,
                                        const VectorMaker& maker, std::stop_token stop,
                                        const Progress& progress) = 0;

@@ -11,11 +11,11 @@
 namespace sibyl::store {
 
 struct DatabaseOptions {
-  uint64_t tail_rows_max = 4096;             ///< sealed above that
-  uint64_t tail_bytes_max = 64ULL << 20;     ///< log bytes; sealed above that
-  uint64_t rows_max = uint64_t{1} << 31;     ///< a collection
+  uint64_t tail_rows_max = 4096;          ///< sealed above that
+  uint64_t tail_bytes_max = 64ULL << 20;  ///< log bytes; sealed above that
+  uint64_t rows_max = uint64_t{1} << 31;  ///< a collection
   size_t dimension_max = 32768;
-  size_t row_bytes_max = size_t{64} << 20;   ///< one log record
+  size_t row_bytes_max = size_t{64} << 20;  ///< one log record
 };
 
 /// The collections of a data directory, each in its folder. One process at a time may open it (the

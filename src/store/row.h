@@ -10,13 +10,14 @@ namespace sibyl::store {
 
 /// A row to be written. Rows are documents. Texts and vectors stand in the schema's order.
 struct Row {
-  std::string id;                           ///< 1 to 1,024 bytes of UTF-8
-  uint64_t content_hash = 0;                ///< of everything the caller derives the row from
-  std::string source;                       ///< the document's JSON, given back as it was
-  std::string passages;                     ///< opaque to the store: the answer room's chunk table
-  std::string metadata;                     ///< JSON object that filters see; may be empty
-  std::vector<std::string> texts;           ///< one a text field
-  std::vector<std::vector<float>> vectors;  ///< one a vector field, [parts x dimension], may be empty
+  std::string id;                  ///< 1 to 1,024 bytes of UTF-8
+  uint64_t content_hash = 0;       ///< of everything the caller derives the row from
+  std::string source;              ///< the document's JSON, given back as it was
+  std::string passages;            ///< opaque to the store: the answer room's chunk table
+  std::string metadata;            ///< JSON object that filters see; may be empty
+  std::vector<std::string> texts;  ///< one a text field
+  std::vector<std::vector<float>>
+      vectors;  ///< one a vector field, [parts x dimension], may be empty
 };
 
 /// Where a row lies within one snapshot; meaningless in another.

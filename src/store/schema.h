@@ -19,8 +19,8 @@ struct Schema {
   std::vector<std::string> text_fields;    ///< fixed when the collection is created
   std::vector<VectorField> vector_fields;  ///< of the current generation
   uint64_t generation = 0;                 ///< counts model switches
-  std::string model;                       ///< reference of the model that made the vectors, or empty
-  bool unique_ids = true;                  ///< false: an id may stand on several rows
+  std::string model;       ///< reference of the model that made the vectors, or empty
+  bool unique_ids = true;  ///< false: an id may stand on several rows
 };
 
 }  // namespace sibyl::store

@@ -1,0 +1,192 @@
+#include "store/internal/collection_engine.h"
+
+#include <set>
+
+#include "text/utf8.h"
+
+namespace sibyl::store {
+namespace {
+
+constexpr size_t kFieldNameBytesMax = 256;
+
+Result<void> check_field_name(const std::string& name, std::set<std::string>& known) {
+  if (name.empty() || name.size() > kFieldNameBytesMax || !text::is_utf8(name)) {
+    return fail_field(Code::InvalidArgument, "fields",
+                      "a field's name has 1 to {} bytes of UTF-8; '{}' has {}", kFieldNameBytesMax,
+                      text::cut_utf8(name, 64), name.size());
+  }
+  if (!known.insert(name).second) {
+    return fail_field(Code::InvalidArgument, "fields", "field '{}' is there twice", name);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> CollectionEngine::check_schema(const Schema& schema, const DatabaseOptions& options) {
+  if (schema.text_fields.size() > kFieldsMax || schema.vector_fields.size() > kFieldsMax) {
+    return fail_field(Code::TooLarge, "fields", "{} text and {} vector fields; at most {} of each",
+                      schema.text_fields.size(), schema.vector_fields.size(), kFieldsMax);
+  }
+  std::set<std::string> texts;
+  for (const std::string& field : schema.text_fields) {
+    if (Result<void> checked = check_field_name(field, texts); !checked) {
+      return checked;
+    }
+  }
+  std::set<std::string> vectors;
+  for (const VectorField& field : schema.vector_fields) {
+    if (Result<void> checked = check_field_name(field.name, vectors); !checked) {
+      return checked;
+    }
+    if (field.dimension == 0 || field.dimension > options.dimension_max) {
+      return fail_field(Code::InvalidArgument, field.name,
+                        "vector field '{}' has dimension {}; 1 to {} are possible (dimension_max)",
+                        field.name, field.dimension, options.dimension_max);
+    }
+  }
+  return {};
+}
+
+Result<void> CollectionEngine::create_files(const Folder& folder, const Schema& schema,
+                                            const std::string& settings) {
+  Manifest manifest;
+  manifest.schema = schema;
+  manifest.settings = settings;
+  manifest.first_log = 1;
+  manifest.next_number = 2;
+  auto log = LogWriter::create(folder.files(), folder.path_of(Folder::log_name(1)), 1);
+  if (!log) {
+    return pass_on(log);
+  }
+  return base::replace_file(folder.path_of(kManifestName), encode_manifest(manifest),
+                            folder.files());
+}
+
+std::shared_ptr<const StateSnapshot> CollectionEngine::current() const {
+  const std::lock_guard lock(published_lock_);
+  return published_;
+}
+
+void CollectionEngine::publish(CollectionState state) {
+  auto next = std::make_shared<const StateSnapshot>(std::move(state));
+  const std::lock_guard lock(published_lock_);
+  // The old state ends after the lock is released, where its last holder lets go.
+  published_.swap(next);
+}
+
+void CollectionEngine::set_dropped(bool dropped) {
+  const std::lock_guard turn(turn_);
+  dropped_ = dropped;
+}
+
+CollectionStatistics CollectionEngine::statistics() const {
+  const std::shared_ptr<const StateSnapshot> snapshot = current();
+  const CollectionState& state = snapshot->state();
+  CollectionStatistics statistics;
+  statistics.live_rows = state.live_rows;
+  statistics.sealed_segments = state.segments.size();
+  for (const SegmentState& segment : state.segments) {
+    statistics.deleted_rows += segment.segment->rows() - segment.live_rows;
+  }
+  statistics.tail_rows = state.tail.live_rows;
+  statistics.sequence = state.sequence;
+  if (const Result<std::vector<base::FileEntry>> entries = folder_.files().list(folder_.path())) {
+    for (const base::FileEntry& entry : *entries) {
+      uint64_t number = 0;
+      statistics.disk_bytes += entry.bytes;
+      if (Folder::parse_log_name(entry.name, number)) {
+        statistics.log_bytes += entry.bytes;
+      }
+    }
+  }
+  return statistics;
+}
+
+namespace {
+
+Result<void> verify_file(const ManifestFile& file, std::shared_ptr<const base::FileView> view,
+                         const std::string& path, size_t text_fields) {
+  if (file.kind == kRowsKind) {
+    auto opened = Segment::open(std::move(view), path, text_fields);
+    return opened ? Result<void>() : pass_on(opened);
+  }
+  if (file.kind == kPostingsKind) {
+    auto opened = index::open_postings(std::move(view), path);
+    return opened ? Result<void>() : pass_on(opened);
+  }
+  auto opened = index::open_exact_index(std::move(view), path);
+  return opened ? Result<void>() : pass_on(opened);
+}
+
+tl::unexpected<Error> unreadable(Error error) {
+  error.code = error.code == Code::NotFound ? Code::DataLoss : error.code;
+  return tl::unexpected<Error>(std::move(error));
+}
+
+}  // namespace
+
+Result<void> CollectionEngine::verify() const {
+  struct Item {
+    ManifestFile file;
+    std::shared_ptr<const base::FileView> view;
+  };
+  std::vector<Item> items;
+  std::vector<std::pair<uint64_t, std::shared_ptr<const base::FileView>>> logs;
+  uint64_t log_end = UINT64_MAX;
+  size_t text_fields = 0;
+  {
+    // Only opening takes the writer's turn; files stay readable after they are removed.
+    const std::lock_guard turn(turn_);
+    text_fields = manifest_.schema.text_fields.size();
+    Result<std::string> manifest =
+        base::read_file(folder_.path_of(kManifestName), kManifestBytesMax, folder_.files());
+    if (!manifest) {
+      return unreadable(std::move(manifest.error()));
+    }
+    if (auto decoded = decode_manifest(*manifest, folder_.path_of(kManifestName)); !decoded) {
+      return pass_on(decoded);
+    }
+    for (const ManifestFile& file : manifest_.files) {
+      auto view = folder_.map(file.name);
+      if (!view) {
+        return unreadable(std::move(view.error()));
+      }
+      items.push_back({file, std::move(*view)});
+    }
+    for (const uint64_t log : logs_) {
+      auto view = folder_.map(Folder::log_name(log));
+      if (!view) {
+        return unreadable(std::move(view.error()));
+      }
+      logs.emplace_back(log, std::move(*view));
+    }
+    log_end = log_->bytes();
+  }
+  for (Item& item : items) {
+    Result<void> checked =
+        verify_file(item.file, std::move(item.view), folder_.path_of(item.file.name), text_fields);
+    if (!checked) {
+      return checked;
+    }
+  }
+  for (size_t i = 0; i < logs.size(); ++i) {
+    const std::string path = folder_.path_of(Folder::log_name(logs[i].first));
+    std::string_view bytes = logs[i].second->bytes();
+    if (i + 1 == logs.size()) {
+      bytes = bytes.substr(0, log_end);
+    }
+    Result<LogContents> contents = read_log(bytes, path, logs[i].first);
+    if (!contents) {
+      return pass_on(contents);
+    }
+    if (!contents->header_ok || contents->torn ||
+        (i + 1 == logs.size() && bytes.size() < log_end)) {
+      return index::damaged(path, fmt::format("byte {}: a change that was stored is not whole",
+                                              contents->header_ok ? contents->end : 0));
+    }
+  }
+  return {};
+}
+
+}  // namespace sibyl::store

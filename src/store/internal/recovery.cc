@@ -1,0 +1,297 @@
+#include <algorithm>
+#include <set>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "store/internal/collection_engine.h"
+#include "store/internal/typed_metadata.h"
+
+namespace sibyl::store {
+namespace {
+
+/// A log file that was read; `bytes` keeps what the records point into.
+struct ReadLog {
+  uint64_t number = 0;
+  std::shared_ptr<const base::FileView> bytes;
+  LogContents contents;
+};
+
+tl::unexpected<Error> changes_lost(const std::string& path, std::string_view what,
+                                   uint64_t sequence) {
+  return index::damaged(path, fmt::format("{}; the changes after sequence {} are lost unless the "
+                                          "file is restored from a copy",
+                                          what, sequence));
+}
+
+/// Decides which log is the current one: the last that holds records, or the empty one that
+/// follows a log that ended. Every log before it must be whole.
+Result<size_t> find_current(const Folder& folder, const std::vector<ReadLog>& logs,
+                            uint64_t sealed_sequence) {
+  size_t last = 0;
+  for (size_t i = 0; i < logs.size(); ++i) {
+    if (logs[i].contents.records > 0) {
+      last = i;
+    }
+  }
+  uint64_t sequence = sealed_sequence;
+  for (size_t i = 0; i <= last; ++i) {
+    const std::string path = folder.path_of(Folder::log_name(logs[i].number));
+    if (!logs[i].contents.header_ok) {
+      return changes_lost(path, "its header is damaged", sequence);
+    }
+    if (i < last && !logs[i].contents.ended) {
+      return changes_lost(path, "its end is missing", sequence);
+    }
+    for (const LogRecord& record : logs[i].contents.changes) {
+      if (record.header.sequence > sequence + 1) {
+        return changes_lost(path, fmt::format("the change after sequence {} is missing", sequence),
+                            sequence);
+      }
+      sequence = std::max(sequence, record.header.sequence);
+    }
+  }
+  if (logs[last].contents.ended) {
+    if (last + 1 == logs.size() || !logs[last + 1].contents.header_ok) {
+      return changes_lost(folder.path_of(Folder::log_name(logs[last].number)),
+                          "the log that follows it is missing or damaged", sequence);
+    }
+    return last + 1;
+  }
+  return last;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CollectionEngine>> CollectionEngine::open(std::string name, Folder folder,
+                                                                 const DatabaseOptions& options) {
+  const std::string context = fmt::format("collection '{}'", name);
+  std::shared_ptr<CollectionEngine> engine(
+      new CollectionEngine(std::move(name), std::move(folder), options));
+  Result<void> done = engine->load_segments();
+  if (done) {
+    done = engine->load_logs();
+  }
+  if (done) {
+    done = engine->remove_orphans();
+  }
+  if (!done) {
+    return pass_on(done, context);
+  }
+  return engine;
+}
+
+Result<void> CollectionEngine::load_segments() {
+  const std::string path = folder_.path_of(kManifestName);
+  Result<std::string> bytes = base::read_file(path, kManifestBytesMax, folder_.files());
+  if (!bytes && bytes.error().code == Code::NotFound) {
+    return index::damaged(path, "it is missing, so nobody knows which files count; restore it");
+  }
+  if (!bytes) {
+    return pass_on(bytes);
+  }
+  Result<Manifest> manifest = decode_manifest(*bytes, path);
+  if (!manifest) {
+    return pass_on(manifest);
+  }
+  manifest_ = std::move(*manifest);
+  if (Result<void> checked = check_schema(manifest_.schema, options_); !checked) {
+    return pass_on(checked);
+  }
+  CollectionState state;
+  state.schema = std::make_shared<const Schema>(manifest_.schema);
+  Result<std::shared_ptr<const text::Analyzer>> analyzer =
+      text::Analyzer::create(manifest_.schema.language);
+  if (!analyzer) {
+    return pass_on(analyzer);
+  }
+  state.analyzer = std::move(*analyzer);
+  state.settings = manifest_.settings;
+  state.sequence = manifest_.sealed_sequence;
+  state.text_lengths.assign(manifest_.schema.text_fields.size(), 0);
+  for (const ManifestSegment& entry : manifest_.segments) {
+    Result<SegmentState> segment = open_segment(folder_, manifest_, entry, *state.analyzer);
+    if (!segment) {
+      return pass_on(segment);
+    }
+    state.live_rows += segment->live_rows;
+    for (size_t field = 0; field < segment->postings.size(); ++field) {
+      state.text_lengths[field] += segment->postings[field]->total_length();
+      for (const uint32_t row : entry.dead) {
+        state.text_lengths[field] -= segment->postings[field]->length(row);
+      }
+    }
+    state.segments.push_back(std::move(*segment));
+  }
+  publish(std::move(state));
+  return {};
+}
+
+Result<void> CollectionEngine::load_logs() {
+  Result<std::vector<base::FileEntry>> entries = folder_.files().list(folder_.path());
+  if (!entries) {
+    return pass_on(entries);
+  }
+  std::vector<ReadLog> logs;
+  for (const base::FileEntry& entry : *entries) {
+    manifest_.next_number = std::max(manifest_.next_number, Folder::number_in(entry.name) + 1);
+    ReadLog log;
+    if (!Folder::parse_log_name(entry.name, log.number) || log.number < manifest_.first_log) {
+      continue;
+    }
+    auto view = folder_.map(entry.name);
+    if (!view) {
+      return pass_on(view);
+    }
+    log.bytes = std::move(*view);
+    auto contents = read_log(log.bytes->bytes(), folder_.path_of(entry.name), log.number);
+    if (!contents) {
+      return pass_on(contents);
+    }
+    log.contents = std::move(*contents);
+    if (log.contents.copy && log.number != manifest_.first_log) {
+      continue;  // of a start that was interrupted; the logs that it repeats still count
+    }
+    logs.push_back(std::move(log));
+  }
+  std::sort(logs.begin(), logs.end(),
+            [](const ReadLog& a, const ReadLog& b) { return a.number < b.number; });
+  if (logs.empty() || logs.front().number != manifest_.first_log) {
+    return changes_lost(folder_.path_of(Folder::log_name(manifest_.first_log)), "it is missing",
+                        manifest_.sealed_sequence);
+  }
+  Result<size_t> current_log = find_current(folder_, logs, manifest_.sealed_sequence);
+  if (!current_log) {
+    return pass_on(current_log);
+  }
+  std::vector<LogRecord> records;
+  StateEditor editor(current()->state(), tail_ids_);
+  for (size_t i = 0; i <= *current_log; ++i) {
+    logs_.push_back(logs[i].number);
+    const std::vector<LogRecord>& changes = logs[i].contents.changes;
+    if (Result<void> replayed =
+            replay(changes, folder_.path_of(Folder::log_name(logs[i].number)), editor);
+        !replayed) {
+      return replayed;
+    }
+    records.insert(records.end(), changes.begin(), changes.end());
+  }
+  publish(editor.finish());
+  const ReadLog& last = logs[*current_log];
+  if (last.contents.torn || !last.contents.marked || *current_log + 1 < logs.size()) {
+    return rewrite_logs(records);
+  }
+  auto opened = LogWriter::open(folder_.files(), folder_.path_of(Folder::log_name(last.number)),
+                                last.number, last.contents.end);
+  if (!opened) {
+    return pass_on(opened);
+  }
+  log_ = std::move(*opened);
+  return {};
+}
+
+Result<void> CollectionEngine::replay(std::span<const LogRecord> records, const std::string& path,
+                                      StateEditor& editor) {
+  const CollectionState& state = current()->state();
+  for (const LogRecord& record : records) {
+    const uint64_t sequence = record.header.sequence;
+    if (sequence <= editor.sequence()) {
+      continue;
+    }
+    if (record.header.type == RecordType::Delete) {
+      std::string id;
+      if (!decode_delete(record.payload, id)) {
+        return changes_lost(path, fmt::format("byte {} does not decode", record.offset),
+                            sequence - 1);
+      }
+      editor.remove(id, sequence);
+      continue;
+    }
+    auto row = std::make_shared<TailRow>();
+    uint64_t generation = 0;
+    bool right = decode_put(record.payload, row->row, generation) &&
+                 generation == state.schema->generation &&
+                 row->row.texts.size() == state.schema->text_fields.size() &&
+                 row->row.vectors.size() == state.schema->vector_fields.size();
+    for (size_t field = 0; right && field < row->row.vectors.size(); ++field) {
+      right = index::check_vectors(row->row.vectors[field],
+                                   state.schema->vector_fields[field].dimension)
+                  .has_value();
+    }
+    Result<std::string> typed = encode_typed_metadata(row->row.metadata);
+    if (!right || !typed) {
+      return changes_lost(path, fmt::format("byte {} does not decode", record.offset),
+                          sequence - 1);
+    }
+    row->typed = std::move(*typed);
+    row->id_hash = base::hash64(row->row.id);
+    row->row_key = record.header.row_key;
+    for (const std::string& text : row->row.texts) {
+      row->texts.emplace_back(analyze_text(*state.analyzer, text));
+    }
+    editor.put(std::move(row), sequence);
+  }
+  return {};
+}
+
+/// After a crash the bytes of the last group may be in memory only, and a system that failed to
+/// write them once may never try again. So they are written anew, and synced, before anything
+/// builds on them.
+Result<void> CollectionEngine::rewrite_logs(const std::vector<LogRecord>& records) {
+  const uint64_t number = take_number();
+  auto created =
+      LogWriter::create(folder_.files(), folder_.path_of(Folder::log_name(number)), number, true);
+  if (!created) {
+    return pass_on(created);
+  }
+  log_ = std::move(*created);
+  logs_.push_back(number);
+  Result<void> done;
+  size_t added = 0;
+  for (const LogRecord& record : records) {
+    if (record.header.sequence > manifest_.sealed_sequence) {
+      log_->add(record.header.type, record.header.sequence, record.header.row_key, record.payload,
+                base::crc32(record.payload));
+      ++added;
+    }
+  }
+  if (added > 0) {
+    done = log_->commit();
+  }
+  if (!done) {
+    return done;
+  }
+  base::log_info("store", "collection '{}' was not closed: {} changes were taken over from its log",
+                 name_, added);
+  Manifest next = manifest_;
+  next.first_log = number;
+  bool replaced = false;
+  if (Result<void> saved = save(next, current()->state(), replaced); !saved) {
+    return saved;
+  }
+  std::swap(manifest_, next);
+  discard_unlisted(next);
+  return {};
+}
+
+/// Files of ours that nothing names: what a crash left behind.
+Result<void> CollectionEngine::remove_orphans() {
+  std::set<std::string> wanted;
+  for (const ManifestFile& file : manifest_.files) {
+    wanted.insert(file.name);
+  }
+  for (const uint64_t log : logs_) {
+    wanted.insert(Folder::log_name(log));
+  }
+  Result<std::vector<base::FileEntry>> entries = folder_.files().list(folder_.path());
+  if (!entries) {
+    return pass_on(entries);
+  }
+  for (const base::FileEntry& entry : *entries) {
+    if (!entry.directory && Folder::is_ours(entry.name) && !wanted.contains(entry.name)) {
+      folder_.discard(entry.name);
+    }
+  }
+  return {};
+}
+
+}  // namespace sibyl::store
