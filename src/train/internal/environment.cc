@@ -1,0 +1,23 @@
+#include "train/internal/environment.h"
+
+#include <climits>
+#include <cstdlib>
+
+#include <malloc.h>
+
+namespace sibyl::train {
+
+void set_process_defaults() {
+  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+      __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0) {
+    ::setenv("ATEN_CPU_CAPABILITY", "avx512", /*overwrite=*/0);
+  }
+  if (std::getenv("MALLOC_MMAP_THRESHOLD_") == nullptr) {
+    ::mallopt(M_MMAP_THRESHOLD, INT_MAX);
+  }
+  if (std::getenv("MALLOC_TRIM_THRESHOLD_") == nullptr) {
+    ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  }
+}
+
+}  // namespace sibyl::train
