@@ -20,7 +20,8 @@ const kEnglishStopWords = new Set(
 const kUnspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-const kWord = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’][\p{L}\p{M}]+)*/gu;
+/** A run of letters and digits, with the English possessive and without other apostrophes (l'hôtel). */
+const kWord = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’]s(?![\p{L}\p{N}]))?/gu;
 
 /** The form in which words are compared: no case, no accents, compatibility forms resolved. */
 export function fold(word: string): string {
@@ -29,7 +30,7 @@ export function fold(word: string): string {
     .replace(/\p{M}/gu, "")
     .toLowerCase()
     .replace(/ß/g, "ss")
-    .replace(/['’].*$/u, "");
+    .replace(/['’]s$/u, "");
 }
 
 function pairsOf(run: string): string[] {

@@ -55,8 +55,9 @@ export interface JobView {
   metrics: MetricPoint[];
   notes: string[];
   stages: Stage[];
-  /** Work done over all stages of training. */
+  /** Work done over all stages of training, and what it is counted in. */
   at: number;
+  unit: string;
 }
 
 export const kCurvePointsMax = 2000;
@@ -73,6 +74,7 @@ export function emptyJobView(): JobView {
     notes: [],
     stages: [],
     at: 0,
+    unit: "steps",
   };
 }
 
@@ -130,7 +132,7 @@ function onProgress(view: JobView, event: JobEvent, step: string): JobView {
   const loss = view.loss.filter((point) => point.at < at);
   const metrics = view.metrics.filter((point) => point.at <= at);
   loss.push({ at, value: progress.loss });
-  return { ...next, stages, at, loss: bounded(loss), metrics };
+  return { ...next, stages, at, unit: progress.unit || view.unit, loss: bounded(loss), metrics };
 }
 
 function onMetric(view: JobView, event: JobEvent): JobView {

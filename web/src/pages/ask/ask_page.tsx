@@ -94,6 +94,7 @@ export function AskPage(props: { collection: string; question: string }): JSX.El
         <h1 class={idle ? "" : "hidden"} tabIndex={-1}>
           Ask your documents
         </h1>
+        {idle && <p class="lead">Each document answers with its best passage, and says where it stands.</p>}
         <QuestionForm
           collections={list}
           collection={chosen}

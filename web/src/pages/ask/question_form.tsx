@@ -47,13 +47,14 @@ function OptionFields(props: {
 }): JSX.Element {
   const { options, onOptions } = props;
   const [filter, setFilter] = useState(options.filter);
+  const change = (part: Partial<AskOptions>): void => onOptions({ ...options, filter, ...part });
   return (
     <div class="ask-options" id="ask-options">
       <label class="field">
         <span>Pipeline</span>
         <select
           value={options.pipeline}
-          onChange={(event) => onOptions({ ...options, pipeline: event.currentTarget.value })}
+          onChange={(event) => change({ pipeline: event.currentTarget.value })}
         >
           <option value="">the collection's: {props.collection.settings.pipeline ?? "blend"}</option>
           {kPipelines.map(([name, label]) => (
@@ -67,7 +68,7 @@ function OptionFields(props: {
         <span>Answers</span>
         <select
           value={String(options.top)}
-          onChange={(event) => onOptions({ ...options, top: Number(event.currentTarget.value) })}
+          onChange={(event) => change({ top: Number(event.currentTarget.value) })}
         >
           {kTops.map((top) => (
             <option key={top} value={String(top)}>
@@ -85,7 +86,7 @@ function OptionFields(props: {
           spellcheck={false}
           autoComplete="off"
           onInput={(event) => setFilter(event.currentTarget.value)}
-          onChange={() => onOptions({ ...options, filter })}
+          onChange={() => change({})}
         />
       </label>
     </div>

@@ -45,7 +45,7 @@ function MetricTable({ points }: { points: MetricPoint[] }): JSX.Element {
 
 function LossCurve({ view }: { view: JobView }): JSX.Element | null {
   const last = view.loss.at(-1);
-  const unit = view.progress?.unit || "steps";
+  const { unit } = view;
   return last === undefined ? null : (
     <section class="card" aria-labelledby="loss-title">
       <div class="card-head">
@@ -63,7 +63,8 @@ function LossCurve({ view }: { view: JobView }): JSX.Element | null {
   );
 }
 
-function MetricCurve({ name, points }: { name: string; points: MetricPoint[] }): JSX.Element {
+function MetricCurve(props: { name: string; points: MetricPoint[]; unit: string }): JSX.Element {
+  const { name, points, unit } = props;
   const best = points.find((point) => point.best) ?? points.at(-1);
   const title = metricTitle(name);
   const id = `metric-${name.replace(/[^a-z0-9]/gi, "-")}`;
@@ -75,7 +76,7 @@ function MetricCurve({ name, points }: { name: string; points: MetricPoint[] }):
       </div>
       <Chart
         points={points}
-        axis="steps"
+        axis={unit}
         colour="--series-2"
         dots
         label={`${title} on held-out questions; best value ${formatScore(best?.value)}`}
@@ -98,6 +99,7 @@ export function Curves({ view }: { view: JobView }): JSX.Element | null {
         <MetricCurve
           key={name}
           name={name}
+          unit={view.unit}
           points={view.metrics.filter((point) => point.name === name)}
         />
       ))}

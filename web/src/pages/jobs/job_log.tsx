@@ -35,7 +35,7 @@ function LogText({ id, running }: { id: string; running: boolean }): JSX.Element
       class="log"
       tabIndex={0}
       role="region"
-      aria-label="Log"
+      aria-label="Lines of the log"
       onScroll={(event) => {
         const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;
         atEnd.current = scrollTop + clientHeight > scrollHeight - 20;

@@ -13,7 +13,7 @@ function JobRow({ job }: { job: Job }): JSX.Element {
     <tr>
       <th scope="row">
         <a href={routeHref({ page: "job", id: job.id })}>{job.name || job.id}</a>
-        <div class="quiet small">{job.id}</div>
+        <div class="quiet small job-id">{job.id}</div>
       </th>
       <td data-label="Kind">{kindText(job.kind)}</td>
       <td data-label="State">

@@ -13,7 +13,7 @@ function Table(props: { title: string; value: unknown }): JSX.Element | null {
   return rows.length === 0 ? null : (
     <div class="detail-table">
       <h3>{props.title}</h3>
-      <Facts rows={rows.map(([name, value]) => [name, <span class="figure-text">{value}</span>])} />
+      <Facts rows={rows} />
     </div>
   );
 }
@@ -68,7 +68,7 @@ export function ModelCard(props: {
             type="button"
             class="button"
             disabled={props.busy}
-            aria-label={`Make ${model.name} the default`}
+            aria-label={`Make default: ${model.name}`}
             onClick={props.onDefault}
           >
             Make default
