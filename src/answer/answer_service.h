@@ -32,9 +32,9 @@ class EncoderSource {
 
 /// Settings of a collection (INTERFACE section 2); kept as JSON in the store's manifest.
 struct CollectionSettings {
-  std::string model;              ///< reference with version, or empty: BM25 alone
+  std::string model;  ///< reference with version, or empty: BM25 alone
   std::string language = "en";
-  std::string pipeline = "blend"; ///< name or expression
+  std::string pipeline = "blend";  ///< name or expression
   bool chunking = true;
   size_t chunk_tokens = 200;
   size_t chunk_overlap = 40;
@@ -77,7 +77,7 @@ struct Answer {
   double score = 0;
   std::string title;
   std::vector<std::string> headings;
-  std::string text;  ///< the passage
+  std::string text;    ///< the passage
   uint32_t begin = 0;  ///< where it stands in the document's text, bytes
   uint32_t end = 0;
   std::string url;
@@ -101,17 +101,22 @@ struct CollectionInfo {
   store::CollectionStatistics statistics;
   std::string switching_to;  ///< model of a running re-encoding, or empty
   double switched_share = 0;
+  std::string switch_error;  ///< why the last re-encoding of this process failed, or empty
 };
 
-/// Everything about documents and questions, in the process that owns the data directory. Thread-safe.
+inline constexpr size_t kAddRowsMax = 1'000'000;  ///< rows of one body
+inline constexpr size_t kListedDocumentsMax = 1000;
+
+/// Everything about documents and questions, in the process that owns the data directory.
+/// Thread-safe.
 class AnswerService {
  public:
   static std::unique_ptr<AnswerService> create(store::Database& database, EncoderSource& encoders);
   virtual ~AnswerService() = default;
 
   /// `body` is a JSON array or JSONL. Right rows are durable when this returns, wrong ones stand in
-  /// `failed`; an error only when the body cannot be split into rows. Creates the collection with the
-  /// default model (BM25 alone when there is none).
+  /// `failed`; an error only when the body cannot be split into rows. Creates the collection with
+  /// the default model (BM25 alone when there is none).
   virtual Result<AddReport> add(const std::string& collection, std::string_view body,
                                 std::stop_token stop) = 0;
   virtual Result<bool> remove(const std::string& collection, const std::string& id) = 0;

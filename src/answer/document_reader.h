@@ -13,10 +13,10 @@
 namespace sibyl::answer {
 
 struct ReadOptions {
-  std::map<std::string, std::string> columns;      ///< --map text=body,title=subject: ours -> theirs
-  uint64_t file_bytes_max = uint64_t{1} << 30;     ///< of a document file, unpacked
-  uint64_t line_bytes_max = uint64_t{32} << 20;    ///< of a JSONL or CSV row
-  int64_t converter_timeout_ms = 60'000;           ///< pdftotext
+  std::map<std::string, std::string> columns;    ///< --map text=body,title=subject: ours -> theirs
+  uint64_t file_bytes_max = uint64_t{1} << 30;   ///< of a document file, unpacked
+  uint64_t line_bytes_max = uint64_t{32} << 20;  ///< of a JSONL or CSV row
+  int64_t converter_timeout_ms = 60'000;         ///< pdftotext
   uint64_t converter_memory_bytes_max = uint64_t{2} << 30;
   size_t html_depth_max = 512;
   std::stop_token stop;
@@ -31,13 +31,13 @@ struct ReadFailure {
 };
 
 /// Finds the files under PATH arguments (folders recursively, sorted, hidden ones skipped; known
-/// types only) and reads them by type: .html .htm .md .txt .pdf .csv .tsv .jsonl, each maybe .gz, "-"
-/// for JSONL on standard input. Ids: path relative to the PATH argument ('/' as separator), `#line`
-/// for rows without an id. Runs in the process that adds, never in the server. Duplicate ids within
-/// one call are failures of the later row.
+/// types only) and reads them by type: .html .htm .md .txt .pdf .csv .tsv .jsonl, each maybe .gz,
+/// "-" for JSONL on standard input. Ids: path relative to the PATH argument ('/' as separator),
+/// `#line` for rows without an id. Runs in the process that adds, never in the server. Duplicate
+/// ids within one call are failures of the later row.
 class DocumentReader {
  public:
-  /// NotFound for a path that is not there.
+  /// NotFound for a path that is not there, InvalidArgument for a file of an unknown type.
   static Result<std::vector<std::string>> find_files(const std::vector<std::string>& paths);
   explicit DocumentReader(ReadOptions options) : options_(std::move(options)) {}
   /// Calls `on_document` for each document and `on_failure` for each that is wrong; either returns

@@ -18,9 +18,9 @@ struct JudgedQuestion {
   std::string question;
   std::vector<std::string> gold;  ///< document ids
 };
-/// Pairs (question + answer_id or answer), or questions {"_id"|"id","text"|"question"} with TREC/BEIR
-/// qrels; JSONL or CSV, gzip too. Several answers of one question text are merged. Wrong lines are
-/// named by file and line.
+/// Pairs (question + answer_id or answer), or questions {"_id"|"id","text"|"question"} with
+/// TREC/BEIR qrels; JSONL or CSV, gzip too. Several answers of one question text are merged. Wrong
+/// lines are named by file and line.
 Result<std::vector<JudgedQuestion>> read_judged_questions(const std::string& questions_path,
                                                           const std::string& qrels_path);
 
@@ -31,16 +31,17 @@ struct PipelineReport {
   std::vector<rank::Metrics> per_question;
 };
 struct EvaluationOptions {
-  std::vector<std::string> pipelines;  ///< names or expressions; empty: every one that has a meaning
-  bool fit_weights = false;            ///< for "document+bm25" and "blend", cross-fitted beside
+  std::vector<std::string>
+      pipelines;             ///< names or expressions; empty: every one that has a meaning
+  bool fit_weights = false;  ///< for "document+bm25" and "blend", cross-fitted beside
   uint64_t seed = 1;
   std::stop_token stop;
 };
 struct EvaluationReport {
   uint64_t questions = 0;
   std::vector<PipelineReport> pipelines;
-  std::map<std::string, std::string> fitted;       ///< pipeline -> expression with fitted weights
-  std::vector<PipelineReport> cross_fitted;        ///< what the fit gives on questions it did not see
+  std::map<std::string, std::string> fitted;  ///< pipeline -> expression with fitted weights
+  std::vector<PipelineReport> cross_fitted;   ///< what the fit gives on questions it did not see
 };
 /// How a question is asked: in process, or over a socket (server::QueryClient).
 using Asker = std::function<Result<QueryReply>(const QueryRequest&)>;

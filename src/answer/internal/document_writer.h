@@ -1,0 +1,50 @@
+#pragma once
+
+#include <stop_token>
+#include <vector>
+
+#include "answer/answer_service.h"
+#include "answer/internal/collection_state.h"
+#include "answer/internal/row_builder.h"
+
+namespace sibyl::answer::internal {
+
+/// A document on its way in, with its line in the body.
+struct IncomingDocument {
+  uint64_t line = 0;
+  Document document;
+};
+
+/// Documents to durable rows, in bounded batches: cut into passages, encoded in one call a batch,
+/// written. Unchanged ones cost no encoding. A model switch that ends meanwhile is noticed by the
+/// schema's generation, and the batch is made again with the new model.
+class DocumentWriter {
+ public:
+  DocumentWriter(CollectionState& state, EncoderSource& encoders, std::stop_token stop)
+      : state_(state), encoders_(encoders), stop_(std::move(stop)) {}
+
+  /// Writes the batch when it is full.
+  Result<void> add(IncomingDocument document, AddReport& report);
+  /// Writes what is left.
+  Result<void> flush(AddReport& report);
+
+ private:
+  struct Prepared;
+  Result<bool> write_once(bool skip_unchanged, AddReport& report);
+  Result<void> write_rows(std::vector<store::Change> changes, uint64_t generation, bool count,
+                          AddReport& report);
+  void write_one_by_one(std::vector<store::Change> changes, bool count, AddReport& report);
+  void drop_unchanged(const CollectionSettings& settings, AddReport& report);
+
+  CollectionState& state_;
+  EncoderSource& encoders_;
+  std::stop_token stop_;
+  std::vector<IncomingDocument> batch_;
+  size_t batch_bytes_ = 0;
+};
+
+/// Makes every row anew whose content hash is not that of the settings (other chunking).
+Result<void> derive_rows_anew(CollectionState& state, EncoderSource& encoders,
+                              std::stop_token stop);
+
+}  // namespace sibyl::answer::internal

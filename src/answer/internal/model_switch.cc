@@ -1,0 +1,111 @@
+#include "answer/internal/model_switch.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "answer/internal/document_writer.h"
+#include "answer/internal/row_builder.h"
+
+namespace sibyl::answer::internal {
+namespace {
+
+/// Rows of one call are encoded in batches of the usual size, however many the store hands over.
+Result<std::vector<std::vector<std::vector<float>>>> encode_rows(
+    std::span<const store::RowView> rows, bool chunking, encoder::Encoder& encoder,
+    std::stop_token stop) {
+  std::vector<std::vector<std::vector<float>>> result;
+  result.reserve(rows.size());
+  for (size_t first = 0; first < rows.size(); first += kBatchRowsMax) {
+    const size_t count = std::min(kBatchRowsMax, rows.size() - first);
+    std::vector<Document> documents(count);
+    std::vector<PassageTable> tables(count);
+    std::vector<DocumentParts> parts(count);
+    for (size_t i = 0; i < count; ++i) {
+      const store::RowView& row = rows[first + i];
+      auto document = parse_document(row.source, row.id);
+      if (!document) {
+        return fail(Code::DataLoss, "document '{}' cannot be read: {}", row.id,
+                    document.error().message);
+      }
+      documents[i] = std::move(*document);
+      auto table = unpack_passages(row.passages, documents[i].text.size());
+      if (!table) {
+        return pass_on(table, fmt::format("document '{}'", row.id));
+      }
+      tables[i] = std::move(*table);
+      parts[i] = {&documents[i], &tables[i]};
+    }
+    auto vectors = encode_documents(parts, chunking, encoder, stop);
+    if (!vectors) {
+      return pass_on(vectors);
+    }
+    std::move(vectors->begin(), vectors->end(), std::back_inserter(result));
+  }
+  return result;
+}
+
+Result<void> replace_model(CollectionState& state, EncoderSource& encoders,
+                           const StoredSettings& stored, std::stop_token stop) {
+  StoredSettings next = stored;
+  next.has_previous = true;
+  next.previous_model = stored.settings.model;
+  next.settings.model = stored.pending_model;
+  std::shared_ptr<encoder::Encoder> encoder;
+  if (!next.settings.model.empty()) {
+    auto found = encoders.find(next.settings.model);
+    if (!found) {
+      return pass_on(found);
+    }
+    encoder = *found;
+  }
+  store::Schema schema = state.rows().schema();
+  const store::Schema wanted = make_schema(next.settings, encoder.get());
+  schema.vector_fields = wanted.vector_fields;
+  schema.model = wanted.model;
+  ++schema.generation;
+  const bool chunking = next.settings.chunking;
+  return state.rows().replace_vectors(
+      schema, settings_to_json(next),
+      [&](std::span<const store::RowView> rows) {
+        return encoder ? encode_rows(rows, chunking, *encoder, stop)
+                       : Result<std::vector<std::vector<std::vector<float>>>>(
+                             std::vector<std::vector<std::vector<float>>>(rows.size()));
+      },
+      stop, [&](uint64_t done, uint64_t total) { state.note_progress(done, total); });
+}
+
+Result<void> clear_pending(CollectionState& state) {
+  const std::lock_guard lock(state.settings_mutex());
+  auto stored = state.settings();
+  if (!stored) {
+    return pass_on(stored);
+  }
+  stored->is_switching = false;
+  stored->pending_model.clear();
+  return state.rows().set_settings(settings_to_json(*stored));
+}
+
+}  // namespace
+
+Result<void> run_pending_switch(CollectionState& state, EncoderSource& encoders,
+                                std::stop_token stop) {
+  auto stored = state.settings();
+  if (!stored) {
+    return pass_on(stored);
+  }
+  Result<void> outcome;
+  if (stored->pending_model != state.rows().schema().model) {
+    outcome = replace_model(state, encoders, *stored, stop);
+  }
+  if (outcome) {
+    outcome = derive_rows_anew(state, encoders, stop);
+  }
+  if (!outcome && (outcome.error().code == Code::Interrupted || stop.stop_requested())) {
+    return outcome;
+  }
+  auto cleared = clear_pending(state);
+  return outcome ? cleared : outcome;
+}
+
+}  // namespace sibyl::answer::internal

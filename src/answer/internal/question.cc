@@ -1,0 +1,207 @@
+#include "answer/internal/question.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "answer/internal/passage_table.h"
+#include "answer/internal/retrieval_lists.h"
+#include "answer/internal/row_builder.h"
+#include "answer/internal/spans.h"
+
+namespace sibyl::answer::internal {
+namespace {
+
+constexpr size_t kBm25 = static_cast<size_t>(Retrieval::Bm25);
+constexpr size_t kChunks = static_cast<size_t>(Retrieval::Chunks);
+
+struct Ranked {
+  size_t candidate = 0;
+  double score = 0;
+};
+
+/// Best first; equal scores in the order of writing.
+std::vector<Ranked> rank_candidates(const Candidates& candidates, const Blend& blend, size_t top) {
+  const std::vector<double> scores = blend.scores(candidates.features);
+  std::vector<Ranked> ranked(scores.size());
+  for (size_t i = 0; i < scores.size(); ++i) {
+    ranked[i] = {i, scores[i]};
+  }
+  const size_t kept = std::min(top, ranked.size());
+  std::partial_sort(ranked.begin(), ranked.begin() + static_cast<ptrdiff_t>(kept), ranked.end(),
+                    [&](const Ranked& a, const Ranked& b) {
+                      return a.score != b.score ? a.score > b.score
+                                                : candidates.sequences[a.candidate] <
+                                                      candidates.sequences[b.candidate];
+                    });
+  ranked.resize(kept);
+  return ranked;
+}
+
+void fill_passage(const Document& document, const PassageTable& table, size_t passage,
+                  Answer& answer) {
+  const Passage& place = table.passages[passage];
+  answer.passage_id = fmt::format("{}#{}", document.id, passage);
+  answer.begin = place.range.begin;
+  answer.end = place.range.end;
+  answer.text = document.text.substr(place.range.begin, place.range.end - place.range.begin);
+  answer.headings = table.headings[place.heading];
+}
+
+/// Answers of ranked candidates: their document, best passage, span and retrievals.
+class AnswerMaker {
+ public:
+  AnswerMaker(const QuestionRun& run, const QueryRequest& request, const Candidates& candidates,
+              const TermWeights& weights)
+      : run_(run), request_(request), candidates_(candidates), weights_(weights) {}
+
+  Result<Answer> make(const Ranked& ranked) const {
+    auto row = run_.snapshot.row(candidates_.rows[ranked.candidate]);
+    if (!row) {
+      return pass_on(row);
+    }
+    auto document = parse_document(row->source, row->id);
+    if (!document) {
+      return fail(Code::DataLoss, "document '{}' cannot be read: {}", row->id,
+                  document.error().message);
+    }
+    auto table = unpack_passages(row->passages, document->text.size());
+    if (!table) {
+      return pass_on(table, fmt::format("document '{}'", row->id));
+    }
+    Answer answer;
+    answer.id = document->id;
+    answer.score = ranked.score;
+    answer.title = document->title;
+    answer.url = document->url;
+    answer.metadata = document->metadata;
+    const uint32_t part = candidates_.chunk_parts[ranked.candidate];
+    const bool by_chunk = run_.pipeline.blend->uses()[kChunks] && part < table->passages.size();
+    fill_passage(*document, *table,
+                 by_chunk ? part : best_passage(document->text, *table, weights_, run_.analyzer),
+                 answer);
+    if (request_.spans) {
+      answer.span = best_span(answer.text, weights_, run_.analyzer);
+    }
+    fill_retrievals(ranked.candidate, answer);
+    return answer;
+  }
+
+ private:
+  void fill_retrievals(size_t candidate, Answer& answer) const {
+    for (size_t r = 0; r < kRetrievals; ++r) {
+      answer.retrievals[r] = {candidates_.scored[r], candidates_.features[candidate][r],
+                              candidates_.ranks[candidate][r]};
+    }
+  }
+
+  const QuestionRun& run_;
+  const QueryRequest& request_;
+  const Candidates& candidates_;
+  const TermWeights& weights_;
+};
+
+/// Encodes the question once when any vector retrieval needs it.
+Result<std::vector<float>> encode_question(const QuestionRun& run, const QueryRequest& request,
+                                           std::stop_token stop) {
+  const store::Schema& schema = run.snapshot.schema();
+  auto encoder = run.encoders.find(schema.model);
+  if (!encoder) {
+    return pass_on(encoder, "model of the collection");
+  }
+  if ((*encoder)->info().dimension != schema.vector_fields.front().dimension) {
+    return fail(
+        Code::FailedPrecondition,
+        "model '{}' gives vectors of dimension {}, the collection's have {}; switch it with "
+        "'sibyl models use'",
+        (*encoder)->info().reference(), (*encoder)->info().dimension,
+        schema.vector_fields.front().dimension);
+  }
+  encoder::EncodeOptions options;
+  options.kind = encoder::TextKind::Question;
+  options.urgency = encoder::Urgency::Question;
+  options.stop = stop;
+  const std::string_view text = request.question;
+  auto encoded = (*encoder)->encode(std::span(&text, 1), options);
+  if (!encoded) {
+    return pass_on(encoded, "encoding the question");
+  }
+  return std::move(encoded->vectors);
+}
+
+}  // namespace
+
+Result<void> check_request(const QueryRequest& request) {
+  if (request.question.find_first_not_of(" \t\r\n") == std::string::npos) {
+    return fail_field(Code::InvalidArgument, "question", "question: is empty");
+  }
+  if (request.question.size() > kQuestionBytesMax) {
+    return fail_field(Code::TooLarge, "question", "question: has {} bytes; at most {} are right",
+                      request.question.size(), kQuestionBytesMax);
+  }
+  if (request.top < 1 || request.top > kTopMax) {
+    return fail_field(Code::InvalidArgument, "top", "top: {} is not between 1 and {}", request.top,
+                      kTopMax);
+  }
+  return {};
+}
+
+Result<std::vector<Answer>> run_question(const QuestionRun& run, const QueryRequest& request,
+                                         std::stop_token stop) {
+  Question question;
+  question.terms = run.snapshot.analyze(request.question);
+  question.candidates = std::max(run.pipeline.candidates, request.top);
+  std::shared_ptr<const store::Selection> selection;
+  if (!request.filter.empty()) {
+    auto filter = store::Filter::parse(request.filter);
+    if (!filter) {
+      return pass_on(filter);
+    }
+    auto selected = run.snapshot.select(**filter);
+    if (!selected) {
+      return pass_on(selected);
+    }
+    selection = *selected;
+    question.selection = selection.get();
+  }
+  question.listed = run.pipeline.blend->uses();
+  const bool has_vectors = !run.snapshot.schema().vector_fields.empty();
+  if (request.explain) {
+    question.listed = {has_vectors, has_vectors, has_vectors, true};
+  }
+  if (question.listed[0] || question.listed[1] || question.listed[2]) {
+    auto vector = encode_question(run, request, stop);
+    if (!vector) {
+      return pass_on(vector);
+    }
+    question.vector = std::move(*vector);
+  }
+  auto lists = search_lists(run.snapshot, question);
+  if (!lists) {
+    return pass_on(lists);
+  }
+  auto candidates = score_candidates(run.snapshot, question, *lists, run.pipeline.blend->uses());
+  if (!candidates) {
+    return pass_on(candidates);
+  }
+  auto weights = TermWeights::measure(run.snapshot, kContentField, question.terms);
+  if (!weights) {
+    return pass_on(weights);
+  }
+  std::vector<Answer> answers;
+  const AnswerMaker maker(run, request, *candidates, *weights);
+  for (const Ranked& ranked : rank_candidates(*candidates, *run.pipeline.blend, request.top)) {
+    if (stop.stop_requested()) {
+      return fail(Code::Interrupted, "the question was cancelled");
+    }
+    auto answer = maker.make(ranked);
+    if (!answer) {
+      return pass_on(answer);
+    }
+    answers.push_back(std::move(*answer));
+  }
+  return answers;
+}
+
+}  // namespace sibyl::answer::internal
