@@ -20,10 +20,11 @@ struct ApplicationOptions {
   std::string api_keys_file;  ///< JSON lines of SHA-256 hashes; empty: no keys
   std::string web_root;       ///< --web-root: the page from a folder instead of the embedded one
   std::vector<std::string> allowed_hosts;  ///< beside loopback names; Host and Origin are checked
+  size_t encoders_max = 4;                 ///< models whose weights are kept in memory
 };
 
-/// The product behind its HTTP interface, without sockets: store, models, answers, jobs, router. The
-/// one owner of a data directory (takes its lock: Unavailable names the owner). `handle` is
+/// The product behind its HTTP interface, without sockets: store, models, answers, jobs, router.
+/// The one owner of a data directory (takes its lock: Unavailable names the owner). `handle` is
 /// thread-safe. Commands call it in process, listeners call it from sockets.
 class Application {
  public:
@@ -34,14 +35,15 @@ class Application {
   virtual Lane lane(const Request& request) const;
   /// True when requests over TCP carry a key; without, listeners bind loopback addresses only.
   virtual bool requires_keys() const { return false; }
-  /// Written into the lock file when the socket listens, so that commands find it.
+  /// Written into the lock file when the socket listens, so that commands find it; empty when it no
+  /// longer does. Listeners call it.
   virtual Result<void> announce_socket(const std::string& socket_path) = 0;
   /// No new work; running requests end; the job step gets SIGTERM; the store is sealed.
   virtual void drain() = 0;
 };
 
-/// Where the owner of a data directory listens for commands: `DIR/sibyl.sock`, or, where that is too
-/// long for a socket's name, a file under the temporary folder named after the directory.
+/// Where the owner of a data directory listens for commands: `DIR/sibyl.sock`, or, where that is
+/// too long for a socket's name, a file under the temporary folder named after the directory.
 std::string default_socket_path(const std::string& data_directory);
 /// The program's version, as "0.1.0".
 std::string_view version();

@@ -19,7 +19,7 @@ enum class Lane { Immediate, Quick, Long };
 
 struct Request {
   std::string method;
-  std::string path;                         ///< decoded segments are the router's work
+  std::string path;                            ///< decoded segments are the router's work
   std::map<std::string, std::string> query;    ///< decoded
   std::map<std::string, std::string> headers;  ///< names in lower case
   std::string body;

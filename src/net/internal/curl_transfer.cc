@@ -7,6 +7,8 @@
 #include <utility>
 
 #include <curl/curl.h>
+#include <pthread.h>
+#include <signal.h>
 
 namespace sibyl::net {
 namespace {
@@ -124,6 +126,33 @@ Error error_of(CURLcode code, const HttpEndpoint& endpoint, const Receiver& rece
   return Error{Code::Unavailable, fmt::format("{} does not answer: {}", where, why), {}};
 }
 
+/// Keeps SIGPIPE from this thread: OpenSSL writes to sockets without MSG_NOSIGNAL.
+class BrokenPipeGuard {
+ public:
+  BrokenPipeGuard() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~BrokenPipeGuard() {
+    const timespec at_once{};
+    if (!was_pending_) {
+      sigtimedwait(&pipe_, nullptr, &at_once);  // takes the one that we made, if any
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  BrokenPipeGuard(const BrokenPipeGuard&) = delete;
+  BrokenPipeGuard& operator=(const BrokenPipeGuard&) = delete;
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
+
 class MultiTransfer final : public CurlTransfer {
  public:
   MultiTransfer(std::unique_ptr<CURL, EasyClose> easy, std::unique_ptr<CURLM, MultiClose> multi)
@@ -132,6 +161,7 @@ class MultiTransfer final : public CurlTransfer {
   Result<HttpReply> perform(const HttpEndpoint& endpoint, const HttpRequest& request,
                             const std::function<bool(std::string_view)>* on_bytes,
                             std::stop_token stop) override {
+    const BrokenPipeGuard guard;
     curl_easy_reset(easy_.get());  // options only: connections and sessions are kept
     Receiver receiver;
     receiver.handle = easy_.get();

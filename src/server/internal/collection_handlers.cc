@@ -1,0 +1,125 @@
+#include <utility>
+
+#include "base/json.h"
+#include "server/internal/collection_json.h"
+#include "server/internal/handlers.h"
+#include "server/internal/replies.h"
+
+namespace sibyl::server {
+namespace {
+
+Result<Response> reply_with(Services& services, const std::string& collection, int status) {
+  const auto info = services.answers->info(collection);
+  if (!info) {
+    return tl::unexpected<Error>(info.error());
+  }
+  std::string body;
+  base::JsonWriter json(body);
+  write_collection(json, *info);
+  return json_response(status, std::move(body));
+}
+
+void write_settings(base::JsonWriter& json, const answer::CollectionSettings& settings) {
+  json.begin_object().key("model");
+  settings.model.empty() ? json.null() : json.text(settings.model);
+  json.key("language").text(settings.language).key("pipeline").text(settings.pipeline);
+  json.key("chunking");
+  if (settings.chunking) {
+    json.begin_object().key("tokens").integer(static_cast<int64_t>(settings.chunk_tokens));
+    json.key("overlap").integer(static_cast<int64_t>(settings.chunk_overlap)).end_object();
+  } else {
+    json.text("off");
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+void write_collection(base::JsonWriter& json, const answer::CollectionInfo& info) {
+  const auto number = [&json](const char* name, uint64_t value) {
+    json.key(name).integer(static_cast<int64_t>(value));
+  };
+  json.begin_object().key("name").text(info.name).key("settings");
+  write_settings(json, info.settings);
+  number("rows", info.statistics.live_rows);
+  number("deleted_rows", info.statistics.deleted_rows);
+  number("segments", info.statistics.sealed_segments);
+  number("tail_rows", info.statistics.tail_rows);
+  number("log_bytes", info.statistics.log_bytes);
+  number("disk_bytes", info.statistics.disk_bytes);
+  number("sequence", info.statistics.sequence);
+  json.key("switching");
+  if (info.switching_to.empty()) {
+    json.null();
+  } else {
+    json.begin_object().key("model").text(info.switching_to);
+    json.key("share").number(info.switched_share).end_object();
+  }
+  json.end_object();
+}
+
+Result<Response> list_collections(Services& services, const Call&) {
+  std::string body;
+  base::JsonWriter json(body);
+  json.begin_object().key("collections").begin_array();
+  for (const std::string& name : services.answers->collections()) {
+    // One that was dropped since its name was listed is not there any more.
+    if (const auto info = services.answers->info(name)) {
+      write_collection(json, *info);
+    }
+  }
+  json.end_array().end_object();
+  return json_response(200, std::move(body));
+}
+
+Result<Response> get_collection(Services& services, const Call& call) {
+  return reply_with(services, call.captures[0], 200);
+}
+
+Result<Response> put_collection(Services& services, const Call& call) {
+  const auto wait = call.flag("wait", false);
+  if (!wait) {
+    return tl::unexpected<Error>(wait.error());
+  }
+  const std::string_view body = call.request.body.empty() ? "{}" : call.request.body;
+  const auto settings = base::parse_json(body, "the settings");
+  if (!settings) {
+    return tl::unexpected<Error>(settings.error());
+  }
+  if (!settings->is_object()) {
+    return fail(Code::InvalidArgument,
+                "the body must be an object of settings, as {{\"model\": \"minilm\"}}");
+  }
+  const auto created = services.answers->put_collection(call.captures[0], *settings, *wait);
+  if (!created) {
+    return tl::unexpected<Error>(created.error());
+  }
+  return reply_with(services, call.captures[0], *created ? 201 : 200);
+}
+
+Result<Response> drop_collection(Services& services, const Call& call) {
+  if (auto dropped = services.answers->drop(call.captures[0]); !dropped) {
+    return pass_on(dropped);
+  }
+  return empty_response(204);
+}
+
+Result<Response> compact_collection(Services& services, const Call& call) {
+  if (auto compacted = services.answers->compact(call.captures[0], call.stop); !compacted) {
+    return pass_on(compacted);
+  }
+  return reply_with(services, call.captures[0], 200);
+}
+
+Result<Response> rollback_collection(Services& services, const Call& call) {
+  const auto wait = call.flag("wait", false);
+  if (!wait) {
+    return tl::unexpected<Error>(wait.error());
+  }
+  if (auto rolled = services.answers->rollback(call.captures[0], *wait); !rolled) {
+    return pass_on(rolled);
+  }
+  return reply_with(services, call.captures[0], 200);
+}
+
+}  // namespace sibyl::server

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace sibyl::server {
+
+inline constexpr size_t kEmbeddingTextsMax = 2048;
+
+/// The body of POST /v1/embeddings in OpenAI's form.
+struct EmbeddingRequest {
+  std::string model;
+  std::vector<std::string> input;  ///< 1 to kEmbeddingTextsMax texts, each may be empty
+  bool as_base64 = false;
+  size_t dimensions = 0;  ///< 0: the model's own
+};
+
+/// InvalidArgument names the field; lists of token numbers and unknown keys are refused.
+Result<EmbeddingRequest> parse_embedding_request(std::string_view body);
+
+}  // namespace sibyl::server

@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/log.h"
+#include "server/internal/handlers.h"
+#include "server/internal/model_import.h"
+#include "server/internal/replies.h"
+
+namespace sibyl::server {
+namespace {
+
+/// JSON that a model's sibyl.json gave; null when it is none.
+std::string_view json_or_null(const std::string& text) {
+  return text.empty() ? "null" : text;
+}
+
+void write_provenance(base::JsonWriter& json, const model::Provenance& provenance) {
+  json.key("provenance").begin_object();
+  json.key("name").text(provenance.name).key("version").text(provenance.version);
+  json.key("base").text(provenance.base).key("created").text(provenance.created);
+  json.key("trained_on").raw(json_or_null(provenance.trained_on));
+  json.key("parameters").raw(json_or_null(provenance.parameters));
+  json.key("metrics").raw(json_or_null(provenance.metrics));
+  json.key("pipelines").begin_object();
+  for (const auto& [name, blend] : provenance.pipelines) {
+    json.key(name).text(blend);
+  }
+  json.end_object().key("integer_scheme").text(provenance.integer_scheme);
+  json.end_object();
+}
+
+/// `newest` is the highest version of the entry's name, which the bare name stands for.
+void write_model(base::JsonWriter& json, const model::ModelEntry& entry, uint32_t newest,
+                 const Call& call, bool with_provenance) {
+  json.begin_object().key("id");
+  json.text(entry.version == newest ? entry.name : fmt::format("{}@{}", entry.name, entry.version));
+  json.key("object").text("model").key("created").integer(model_created(entry));
+  json.key("owned_by").text("sibyl").key("name").text(entry.name);
+  json.key("version").integer(entry.version);
+  json.key("dimension").integer(static_cast<int64_t>(entry.dimension));
+  json.key("kind").text(entry.kind).key("bytes").integer(static_cast<int64_t>(entry.bytes));
+  json.key("default").boolean(entry.is_default);
+  if (call.local()) {
+    json.key("path").text(entry.path);
+  }
+  if (with_provenance) {
+    write_provenance(json, entry.provenance);
+  }
+  json.end_object();
+}
+
+uint32_t newest_version(const Services& services, const std::string& name) {
+  uint32_t newest = 0;
+  for (const model::ModelEntry& entry : services.registry->list()) {
+    newest = entry.name == name ? std::max(newest, entry.version) : newest;
+  }
+  return newest;
+}
+
+Response reply_with(const Services& services, const model::ModelEntry& entry, const Call& call,
+                    int status, bool with_provenance) {
+  std::string body;
+  base::JsonWriter json(body);
+  write_model(json, entry, newest_version(services, entry.name), call, with_provenance);
+  return json_response(status, std::move(body));
+}
+
+/// The collections whose vectors a model (or one version of it) made.
+std::vector<std::string> users_of(Services& services, const model::ModelEntry& entry,
+                                  bool every_version) {
+  std::vector<std::string> users;
+  for (const std::string& name : services.answers->collections()) {
+    const auto info = services.answers->info(name);
+    if (!info || info->settings.model.empty()) {
+      continue;
+    }
+    const std::string& used = info->settings.model;
+    const std::string exact = fmt::format("{}@{}", entry.name, entry.version);
+    if (used == exact || used == entry.name ||
+        (every_version && used.starts_with(entry.name + "@"))) {
+      users.push_back(name);
+    }
+  }
+  return users;
+}
+
+}  // namespace
+
+Result<Response> list_models(Services& services, const Call& call) {
+  const std::vector<model::ModelEntry> entries = services.registry->list();
+  std::map<std::string, uint32_t> newest;
+  for (const model::ModelEntry& entry : entries) {
+    newest[entry.name] = std::max(newest[entry.name], entry.version);
+  }
+  std::string body;
+  base::JsonWriter json(body);
+  json.begin_object().key("object").text("list").key("data").begin_array();
+  for (const model::ModelEntry& entry : entries) {
+    write_model(json, entry, newest[entry.name], call, false);
+  }
+  json.end_array().end_object();
+  return json_response(200, std::move(body));
+}
+
+Result<Response> get_model(Services& services, const Call& call) {
+  const auto entry = services.registry->find(call.captures[0]);
+  if (!entry) {
+    return tl::unexpected<Error>(entry.error());
+  }
+  return reply_with(services, *entry, call, 200, true);
+}
+
+Result<Response> import_model(Services& services, const Call& call) {
+  const auto import = parse_model_import(call.request.body, call.local());
+  if (!import) {
+    return tl::unexpected<Error>(import.error());
+  }
+  Result<model::ModelEntry> entry = fail(Code::Internal, "nothing was imported");
+  if (!import->directory.empty()) {
+    entry = services.registry->import(import->directory, import->name);
+  } else {
+    const base::TemporaryDirectory folder;
+    if (auto built = assemble_model(*import, *services.uploads, folder.path()); !built) {
+      return pass_on(built);
+    }
+    entry = services.registry->import(folder.path(), import->name);
+  }
+  if (!entry) {
+    return pass_on(entry);
+  }
+  base::log_info("server", "model {}@{} was imported", entry->name, entry->version);
+  return reply_with(services, *entry, call, 201, true);
+}
+
+Result<Response> delete_model(Services& services, const Call& call) {
+  const std::string& reference = call.captures[0];
+  const auto entry = services.registry->find(reference);
+  if (!entry) {
+    return tl::unexpected<Error>(entry.error());
+  }
+  const bool every_version = reference.find('@') == std::string::npos;
+  const std::vector<std::string> users = users_of(services, *entry, every_version);
+  if (!users.empty()) {
+    return fail(Code::FailedPrecondition,
+                "model '{}' made the vectors of collection '{}'; give that another model first "
+                "(sibyl models use)",
+                reference, fmt::join(users, "', '"));
+  }
+  std::vector<std::string> paths;
+  for (const model::ModelEntry& other : services.registry->list()) {
+    if (other.name == entry->name && (every_version || other.version == entry->version)) {
+      paths.push_back(other.path);
+    }
+  }
+  if (auto removed = services.registry->remove(reference); !removed) {
+    return pass_on(removed);
+  }
+  for (const std::string& path : paths) {
+    services.encoders->forget(path);
+  }
+  return empty_response(204);
+}
+
+Result<Response> set_default_model(Services& services, const Call& call) {
+  if (auto set = services.registry->set_default(call.captures[0]); !set) {
+    return pass_on(set);
+  }
+  const auto entry = services.registry->find("");
+  if (!entry) {
+    return tl::unexpected<Error>(entry.error());
+  }
+  return reply_with(services, *entry, call, 200, false);
+}
+
+}  // namespace sibyl::server
