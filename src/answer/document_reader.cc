@@ -1,6 +1,8 @@
 #include "answer/document_reader.h"
 
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,11 +13,13 @@
 #include "answer/internal/markdown_reader.h"
 #include "answer/internal/pdf_reader.h"
 #include "answer/internal/structured_text.h"
+#include "base/csv.h"
 #include "base/file_system.h"
 #include "base/gzip.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "text/encoding.h"
+#include "text/utf8.h"
 
 namespace sibyl::answer {
 namespace {
@@ -37,23 +41,34 @@ Result<Document> read_plain(std::string_view text) {
   return document;
 }
 
-void warn_of_guess(const FoundFile& file, const text::DecodedText& decoded) {
-  if (decoded.guessed) {
-    base::log_warning("answer", "{}: neither UTF-8 nor declared: read as {}", file.path,
-                      decoded.encoding);
-  }
+void warn_of_guess(const FoundFile& file, std::string_view encoding) {
+  base::log_warning("answer", "{}: neither UTF-8 nor declared: read as {}", file.path, encoding);
 }
 
 /// A guess stands in the metadata, so that it can be found again.
-void mark_guess(const text::DecodedText& decoded, Document& document) {
-  if (!decoded.guessed) {
-    return;
-  }
+void mark_guess(std::string_view encoding, Document& document) {
   auto metadata = base::parse_json(document.metadata.empty() ? "{}" : document.metadata);
   if (metadata) {
-    (*metadata)["encoding_guessed"] = decoded.encoding;
+    (*metadata)["encoding_guessed"] = encoding;
     document.metadata = base::dump_json(*metadata);
   }
+}
+
+/// Fields that are not UTF-8 are decoded; the encoding's name when it was guessed, else empty.
+Result<std::string> decode_fields(std::vector<std::string>& fields) {
+  std::string guessed;
+  for (std::string& field : fields) {
+    if (text::is_utf8(field)) {
+      continue;
+    }
+    auto decoded = text::decode_text(field);
+    if (!decoded) {
+      return pass_on(decoded);
+    }
+    field = std::move(decoded->utf8);
+    guessed = decoded->encoding;
+  }
+  return guessed;
 }
 
 /// One call of DocumentReader::read.
@@ -152,8 +167,10 @@ class ReadRun {
     if (!document) {
       return pass_on(document);
     }
-    warn_of_guess(file, *decoded);
-    mark_guess(*decoded, *document);
+    if (decoded->guessed) {
+      warn_of_guess(file, decoded->encoding);
+      mark_guess(decoded->encoding, *document);
+    }
     finish_page(std::move(*document), file);
     return {};
   }
@@ -198,43 +215,74 @@ class ReadRun {
   }
 
   Result<void> read_csv(const FoundFile& file) {
-    auto decoded = file_text(file);
-    if (!decoded) {
-      return pass_on(decoded);
+    std::string first_line;
+    auto peeked =
+        base::for_each_line(file.path, options_.line_bytes_max, [&](const base::Line& line) {
+          first_line = line.text;
+          return false;
+        });
+    if (!peeked) {
+      return peeked;
     }
-    internal::CsvParser parser(decoded->utf8,
-                               internal::csv_separator(decoded->utf8, file.type == FileType::Tsv),
-                               options_.line_bytes_max);
-    internal::CsvRow row;
-    auto header = parser.next(row);
-    if (!header) {
-      return pass_on(header, "header");
+    CsvRun run{file, {}, {}, 0, false};
+    auto done = base::for_each_csv_record(
+        file.path, internal::csv_separator(first_line, file.type == FileType::Tsv),
+        options_.line_bytes_max, [&](base::CsvRecord&& record) {
+          take_record(std::move(record), run);
+          return !stopped_ && run.header && *run.header && !options_.stop.stop_requested();
+        });
+    if (done && !run.header) {
+      return fail(Code::InvalidData, "the file is empty");
     }
-    auto documents = internal::CsvDocuments::create(row, options_.columns);
-    if (!documents) {
-      return pass_on(documents);
+    if (!done || !*run.header) {
+      return done ? *run.header : done;
     }
-    warn_of_guess(file, *decoded);
+    return run.rows > 0 ? Result<void>{} : fail(Code::InvalidData, "the file holds no rows");
+  }
+
+  struct CsvRun {
+    const FoundFile& file;
+    std::optional<Result<void>> header;  ///< how reading it went
+    std::optional<internal::CsvDocuments> documents;
     uint64_t rows = 0;
-    while (!stopped_ && !options_.stop.stop_requested()) {
-      auto more = parser.next(row);
-      if (more && !*more) {
-        break;
+    bool warned = false;
+  };
+
+  void take_record(base::CsvRecord&& record, CsvRun& run) {
+    const std::string id = fmt::format("{}#{}", run.file.id, record.line);
+    Result<Document> document;
+    auto guessed = decode_fields(record.fields);
+    if (!record.error.empty()) {
+      document = fail(Code::InvalidData, "line {}: {}", record.line, record.error);
+    } else if (!guessed) {
+      document = fail(Code::InvalidData, "line {}: {}", record.line, guessed.error().message);
+    } else if (!run.header) {
+      auto documents = internal::CsvDocuments::create(record, options_.columns);
+      run.header = documents ? Result<void>{} : Result<void>(pass_on(documents));
+      if (*run.header) {
+        run.documents = std::move(*documents);
       }
-      ++rows;
-      const std::string id = fmt::format("{}#{}", file.id, row.line);
-      auto document = more ? documents->document(row, id) : Result<Document>(pass_on(more));
-      if (!document) {
-        fail_row(file, row.line, id, document.error());
-        continue;
-      }
-      if (decoded->guessed) {
-        mark_guess(*decoded, *document);
-        document->source = document_to_json(*document);
-      }
-      emit(std::move(*document), file, row.line);
+      return;
+    } else {
+      document = run.documents->document(record, id);
     }
-    return rows > 0 ? Result<void>{} : fail(Code::InvalidData, "the file holds no rows");
+    if (!run.header) {
+      run.header = Result<void>(pass_on(document, "header"));
+      return;
+    }
+    ++run.rows;
+    if (!document) {
+      fail_row(run.file, record.line, id, document.error());
+      return;
+    }
+    if (!guessed->empty()) {
+      if (!std::exchange(run.warned, true)) {
+        warn_of_guess(run.file, *guessed);
+      }
+      mark_guess(*guessed, *document);
+      document->source = document_to_json(*document);
+    }
+    emit(std::move(*document), run.file, record.line);
   }
 
   Result<void> read_jsonl(const FoundFile& file) {

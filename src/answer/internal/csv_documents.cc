@@ -61,7 +61,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 
 }  // namespace
 
-Result<CsvDocuments> CsvDocuments::create(const CsvRow& header,
+Result<CsvDocuments> CsvDocuments::create(const base::CsvRecord& header,
                                           const std::map<std::string, std::string>& columns) {
   CsvDocuments result;
   for (const std::string& name : header.fields) {
@@ -94,7 +94,8 @@ Result<CsvDocuments> CsvDocuments::create(const CsvRow& header,
   return result;
 }
 
-Result<Document> CsvDocuments::document(const CsvRow& row, const std::string& default_id) const {
+Result<Document> CsvDocuments::document(const base::CsvRecord& row,
+                                        const std::string& default_id) const {
   if (row.fields.size() != names_.size()) {
     return fail(Code::InvalidData, "line {}: has {} fields, the header has {}", row.line,
                 row.fields.size(), names_.size());
@@ -133,6 +134,15 @@ Result<Document> CsvDocuments::document(const CsvRow& row, const std::string& de
                       document.error().message);
   }
   return document;
+}
+
+char csv_separator(std::string_view first_line, bool tabs) {
+  if (tabs) {
+    return '\t';
+  }
+  const bool semicolons = first_line.find(',') == std::string_view::npos &&
+                          first_line.find(';') != std::string_view::npos;
+  return semicolons ? ';' : ',';
 }
 
 }  // namespace sibyl::answer::internal

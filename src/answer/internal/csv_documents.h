@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "answer/document.h"
-#include "answer/internal/csv_parser.h"
+#include "base/csv.h"
 #include "base/result.h"
 
 namespace sibyl::answer::internal {
@@ -17,14 +17,18 @@ namespace sibyl::answer::internal {
 class CsvDocuments {
  public:
   /// InvalidData naming the columns there are when the text's column is missing.
-  static Result<CsvDocuments> create(const CsvRow& header,
+  static Result<CsvDocuments> create(const base::CsvRecord& header,
                                      const std::map<std::string, std::string>& columns);
   /// `default_id` when the row has none.
-  Result<Document> document(const CsvRow& row, const std::string& default_id) const;
+  Result<Document> document(const base::CsvRecord& row, const std::string& default_id) const;
 
  private:
   std::vector<std::string> names_;  ///< our field, or the metadata key
   std::vector<bool> is_field_;
 };
+
+/// The separator of a file by its first line: a tab for .tsv; else a comma, or a semicolon when the
+/// line holds no comma.
+char csv_separator(std::string_view first_line, bool tabs);
 
 }  // namespace sibyl::answer::internal

@@ -34,20 +34,18 @@ Result<void> DocumentWriter::add(IncomingDocument document, AddReport& report) {
 }
 
 Result<void> DocumentWriter::flush(AddReport& report) {
-  bool skip_unchanged = true;
   for (int attempt = 0; attempt < kAttemptsMax && !batch_.empty(); ++attempt) {
     if (stop_.stop_requested()) {
       return fail(Code::Interrupted, "stopped; {} documents are stored, add the rest again",
                   report.added + report.updated);
     }
-    auto current = write_once(skip_unchanged, report);
+    auto current = write_once(report);
     if (!current) {
       return pass_on(current);
     }
     if (*current) {
       batch_.clear();
     }
-    skip_unchanged = false;  // What was just written has the old model's vectors.
   }
   if (!batch_.empty()) {
     return fail(Code::Unavailable,
@@ -74,16 +72,14 @@ void DocumentWriter::drop_unchanged(const CollectionSettings& settings, AddRepor
 }
 
 /// False when the collection's model changed meanwhile and the batch must be made again.
-Result<bool> DocumentWriter::write_once(bool skip_unchanged, AddReport& report) {
+Result<bool> DocumentWriter::write_once(AddReport& report) {
   const store::Schema schema = state_.rows().schema();
   auto stored = state_.settings();
   if (!stored) {
     return pass_on(stored);
   }
   const CollectionSettings& settings = stored->settings;
-  if (skip_unchanged) {
-    drop_unchanged(settings, report);
-  }
+  drop_unchanged(settings, report);
   std::shared_ptr<encoder::Encoder> encoder;
   if (!schema.vector_fields.empty() && !batch_.empty()) {
     auto found = encoders_.find(schema.model);
@@ -114,53 +110,54 @@ Result<bool> DocumentWriter::write_once(bool skip_unchanged, AddReport& report) 
       changes[i].row.vectors = std::move((*vectors)[i]);
     }
   }
-  if (state_.rows().schema().generation != schema.generation) {
-    return false;
-  }
-  if (auto written = write_rows(std::move(changes), schema.generation, skip_unchanged, report);
-      !written) {
-    return pass_on(written);
-  }
-  return state_.rows().schema().generation == schema.generation;
+  return write_rows(std::move(changes), schema.generation, report);
 }
 
-Result<void> DocumentWriter::write_rows(std::vector<store::Change> changes, uint64_t generation,
-                                        bool count, AddReport& report) {
+Result<bool> DocumentWriter::write_rows(std::vector<store::Change> changes, uint64_t generation,
+                                        AddReport& report) {
   if (changes.empty()) {
-    return {};
+    return true;
   }
-  auto receipt = state_.rows().write(changes);
+  auto receipt = state_.rows().write(changes, generation);
   if (receipt) {
     for (const store::Outcome outcome : receipt->outcomes) {
-      if (count) {
-        count_outcome(outcome, report);
-      }
+      count_outcome(outcome, report);
     }
-    return {};
+    return true;
   }
-  if (state_.rows().schema().generation != generation) {
-    return {};  // Refused for vectors of the model before; the caller sees the new generation.
+  if (is_switched(receipt.error(), generation)) {
+    return false;
   }
   if (!names_one_row(receipt.error().code)) {
     return pass_on(receipt);
   }
-  write_one_by_one(std::move(changes), count, report);
-  return {};
+  return write_one_by_one(std::move(changes), generation, report);
 }
 
-/// The store refuses a call whole; one wrong row must not cost the others.
-void DocumentWriter::write_one_by_one(std::vector<store::Change> changes, bool count,
-                                      AddReport& report) {
-  for (size_t i = 0; i < changes.size(); ++i) {
+bool DocumentWriter::is_switched(const Error& error, uint64_t generation) const {
+  return error.code == Code::FailedPrecondition && state_.rows().schema().generation != generation;
+}
+
+/// The store refuses a call whole; one wrong row must not cost the others. Rows that are done leave
+/// the batch.
+Result<bool> DocumentWriter::write_one_by_one(std::vector<store::Change> changes,
+                                              uint64_t generation, AddReport& report) {
+  for (store::Change& change : changes) {
     std::vector<store::Change> one;
-    one.push_back(std::move(changes[i]));
-    auto receipt = state_.rows().write(std::move(one));
-    if (!receipt) {
-      report.failed.push_back({batch_[i].line, batch_[i].document.id, receipt.error()});
-    } else if (count) {
+    one.push_back(std::move(change));
+    auto receipt = state_.rows().write(std::move(one), generation);
+    if (receipt) {
       count_outcome(receipt->outcomes.front(), report);
+    } else if (is_switched(receipt.error(), generation)) {
+      return false;
+    } else if (names_one_row(receipt.error().code)) {
+      report.failed.push_back({batch_.front().line, batch_.front().document.id, receipt.error()});
+    } else {
+      return pass_on(receipt);
     }
+    batch_.erase(batch_.begin());
   }
+  return true;
 }
 
 Result<void> derive_rows_anew(CollectionState& state, EncoderSource& encoders,

@@ -29,11 +29,12 @@ class DocumentWriter {
   Result<void> flush(AddReport& report);
 
  private:
-  struct Prepared;
-  Result<bool> write_once(bool skip_unchanged, AddReport& report);
-  Result<void> write_rows(std::vector<store::Change> changes, uint64_t generation, bool count,
+  Result<bool> write_once(AddReport& report);
+  Result<bool> write_rows(std::vector<store::Change> changes, uint64_t generation,
                           AddReport& report);
-  void write_one_by_one(std::vector<store::Change> changes, bool count, AddReport& report);
+  Result<bool> write_one_by_one(std::vector<store::Change> changes, uint64_t generation,
+                                AddReport& report);
+  bool is_switched(const Error& error, uint64_t generation) const;
   void drop_unchanged(const CollectionSettings& settings, AddReport& report);
 
   CollectionState& state_;
