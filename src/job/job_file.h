@@ -18,10 +18,11 @@ std::string_view kind_name(JobKind kind);
 struct JobFile {
   JobKind kind = JobKind::Supervised;
   std::string name;
-  std::string pairs;       ///< absolute paths once parsed
+  std::string pairs;  ///< absolute paths once parsed
   std::string texts;
   std::string collection;  ///< documents come from the owner's collection
   std::string base = "minilm";
+  bool base_given = false;
   std::map<std::string, std::string> train;  ///< given parameters, as JSON scalars
   bool auto_tune = false;
   double auto_tune_budget_minutes = 30;
@@ -32,13 +33,19 @@ struct JobFile {
   std::string evaluate_qrels;
   std::string evaluate_texts;  ///< documents to answer from; empty: those of training
   bool fit_weights = true;
-  bool compare_base = true;    ///< also evaluate the untrained base model
+  bool compare_base = true;  ///< also evaluate the untrained base model
   std::string deploy_collection;
 };
 /// YAML (or JSON, which is YAML). Relative paths are taken from `folder`.
 Result<JobFile> parse_job_file(std::string_view yaml, const std::string& folder);
 Result<JobFile> job_from_json(const base::Json& json, const std::string& folder);
+/// The job file that `job` came from, with absolute paths; read back it gives the same.
 base::Json job_to_json(const JobFile& job);
+/// NotFound naming the first input file or folder that is not there.
+Result<void> check_inputs_exist(const JobFile& job);
+/// Whether `base` is a folder (it holds a slash) and not a model's name or a base made from
+/// nothing.
+bool is_base_folder(std::string_view base);
 
 /// One row of the parameter table: docs/reference/job.schema.json and --dry-run are made from it.
 struct TrainParameter {

@@ -29,9 +29,9 @@ struct JobInfo {
   int64_t ended_us = 0;
 };
 
-/// Jobs of a data directory: DIR/ID/{job.json,state.json,log.txt,workspace/}; folders are the history,
-/// no database. One job runs at a time, each step as a child process `sibyl step NAME`; a job that was
-/// running when the process died is Interrupted and can be resumed. Thread-safe.
+/// Jobs of a data directory: DIR/ID/{job.json,state.json,log.txt,workspace/}; folders are the
+/// history, no database. One job runs at a time, each step as a child process `sibyl step NAME`; a
+/// job that was running when the process died is Interrupted and can be resumed. Thread-safe.
 class JobRunner {
  public:
   struct Options {
@@ -49,8 +49,8 @@ class JobRunner {
   virtual Result<void> cancel(const std::string& id) = 0;
   virtual Result<void> resume(const std::string& id) = 0;
   virtual Result<std::string> log(const std::string& id) const = 0;
-  /// Event lines from byte `offset` on; sets `offset` to the end of the last whole line. Waits up to
-  /// `wait_ms` for the first.
+  /// Event lines from byte `offset` on; sets `offset` to the end of the last whole line. Waits up
+  /// to `wait_ms` for the first.
   virtual Result<std::vector<std::string>> events(const std::string& id, uint64_t& offset,
                                                   int64_t wait_ms) const = 0;
 };

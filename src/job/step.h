@@ -14,15 +14,15 @@ namespace sibyl::job {
 
 /// What a step may use beside its workspace.
 struct StepContext {
-  std::string server;          ///< "unix:/path" or http(s) URL of the owner, for publish and collections
+  std::string server;  ///< "unix:/path" or http(s) URL of the owner, for publish and collections
   std::string api_key;
-  std::string trainer_program; ///< path of sibyl-trainer; empty: beside our own program, then PATH
-  std::stop_token stop;        ///< SIGTERM: save state within 10 seconds, return Interrupted
+  std::string trainer_program;  ///< path of sibyl-trainer; empty: beside our own program, then PATH
+  std::stop_token stop;         ///< SIGTERM: save state within 10 seconds, return Interrupted
 };
 
-/// One step of a job: prepare, train, evaluate, publish (in a cluster also deploy). Idempotent: what is
-/// done stays done; resumable: an interrupted step goes on. Errors become exit codes: done (0), try
-/// again (75), wrong input (65, 66, 78), missing service (69).
+/// One step of a job: prepare, train, evaluate, publish (in a cluster also deploy). Idempotent:
+/// what is done stays done; resumable: an interrupted step goes on. Errors become exit codes: done
+/// (0), try again (75), wrong input (65, 66, 78), missing service (69).
 class Step {
  public:
   virtual ~Step() = default;

@@ -1,0 +1,117 @@
+#include "job/owner_client.h"
+
+#include <utility>
+
+#include "base/json.h"
+#include "net/http_client.h"
+
+namespace sibyl::job {
+namespace {
+
+// For replies that carry no kind of their own, as those of a proxy in between.
+Code code_of_status(int status) {
+  switch (status) {
+    case 401:
+      return Code::Unauthenticated;
+    case 403:
+      return Code::PermissionDenied;
+    case 404:
+      return Code::NotFound;
+    case 409:
+      return Code::FailedPrecondition;
+    case 413:
+      return Code::TooLarge;
+    case 429:
+      return Code::ResourceExhausted;
+    case 501:
+      return Code::Unimplemented;
+    case 502:
+    case 503:
+      return Code::Unavailable;
+    case 504:
+      return Code::DeadlineExceeded;
+    case 507:
+      return Code::IoError;
+    default:
+      return status >= 500 ? Code::Internal : Code::InvalidArgument;
+  }
+}
+
+class HttpOwnerClient final : public OwnerClient {
+ public:
+  explicit HttpOwnerClient(std::unique_ptr<net::HttpClient> client) : client_(std::move(client)) {}
+
+  Result<base::Json> call(const std::string& method, const std::string& path,
+                          const std::string& body, int64_t timeout_ms) override {
+    net::HttpRequest request;
+    request.method = method;
+    request.path = path;
+    request.body = body;
+    request.timeout_ms = timeout_ms;
+    const auto reply = client_->send(request);
+    if (!reply) {
+      return tl::unexpected<Error>(reply.error());
+    }
+    return read_reply(reply->status, reply->body);
+  }
+
+ private:
+  std::unique_ptr<net::HttpClient> client_;
+};
+
+}  // namespace
+
+Result<base::Json> read_reply(int status, const std::string& body) {
+  base::Json json;
+  if (!body.empty()) {
+    auto parsed = base::parse_json(body, "reply");
+    if (!parsed && status < 400) {
+      return fail(Code::Unavailable, "the server's reply is not JSON: {}", parsed.error().message);
+    }
+    json = parsed ? std::move(*parsed) : base::Json();
+  }
+  if (status < 400) {
+    return json;
+  }
+  // OpenAI's form holds the same inside "error".
+  const base::Json& problem =
+      json.is_object() && json.contains("error") && json["error"].is_object() ? json["error"]
+                                                                              : json;
+  const auto text = [&](const char* key) {
+    return problem.is_object() && problem.contains(key) && problem[key].is_string()
+               ? problem[key].get<std::string>()
+               : std::string();
+  };
+  Error error;
+  error.code = text("code").empty() ? code_of_status(status) : code_from_name(text("code"));
+  error.message = !text("detail").empty() ? text("detail") : text("message");
+  error.field = !text("field").empty() ? text("field") : text("param");
+  if (error.message.empty()) {
+    error.message = fmt::format("the server answered {}", status);
+  }
+  return tl::unexpected<Error>(std::move(error));
+}
+
+Result<std::unique_ptr<OwnerClient>> OwnerClient::open(const std::string& server,
+                                                       const std::string& api_key) {
+  if (server.empty()) {
+    return fail_field(Code::Unavailable, "server",
+                      "this needs the owner of the data directory: give --server unix:/PATH or "
+                      "http://HOST:PORT");
+  }
+  net::HttpEndpoint endpoint;
+  endpoint.api_key = api_key;
+  if (server.starts_with("unix:")) {
+    endpoint.unix_socket = server.substr(5);
+    endpoint.url = "http://localhost";
+  } else {
+    endpoint.url = server;
+  }
+  auto client = net::HttpClient::open(std::move(endpoint));
+  if (!client) {
+    return pass_on(client);
+  }
+  return std::make_unique<HttpOwnerClient>(std::move(*client));
+}
+
+}  // namespace sibyl::job

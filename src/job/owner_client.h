@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/json_fwd.h"
+#include "base/result.h"
+
+namespace sibyl::job {
+
+/// The owner of a data directory over its HTTP interface: by Unix socket or address. Not
+/// thread-safe.
+class OwnerClient {
+ public:
+  /// `server` is "unix:/path" or an http(s) URL; Unavailable, naming --server, when it is empty.
+  static Result<std::unique_ptr<OwnerClient>> open(const std::string& server,
+                                                   const std::string& api_key);
+  virtual ~OwnerClient() = default;
+  /// The reply as JSON (null for an empty body); a status of 400 and above is the Error it
+  /// describes. `timeout_ms` 0: none.
+  virtual Result<base::Json> call(const std::string& method, const std::string& path,
+                                  const std::string& body, int64_t timeout_ms = 120'000) = 0;
+};
+
+/// What a reply of the HTTP interface says: its JSON, or the Error that its problem document holds.
+Result<base::Json> read_reply(int status, const std::string& body);
+
+}  // namespace sibyl::job
