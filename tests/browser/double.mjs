@@ -26,13 +26,12 @@ function problem(response, status, title, detail, field) {
   json(response, status, { type: "about:blank", title, status, detail, field }, "application/problem+json");
 }
 
-async function bodyOf(request) {
+async function textOf(request) {
   const pieces = [];
   for await (const piece of request) {
     pieces.push(piece);
   }
-  const text = Buffer.concat(pieces).toString("utf8");
-  return text === "" ? {} : JSON.parse(text);
+  return Buffer.concat(pieces).toString("utf8");
 }
 
 async function servePage(dist, url, response) {
@@ -58,6 +57,8 @@ function freshState(options) {
     models: structuredClone(options.empty ? [] : data.models),
     jobs: structuredClone(options.empty ? [] : data.jobs),
     feedback: [],
+    uploads: [],
+    submitted: [],
     queries: [],
     key: options.key ?? "",
     step: 24,
@@ -100,12 +101,22 @@ function changeModel(state, name, body, response) {
   return json(response, 200, collection);
 }
 
+function submitJob(state, body, response) {
+  if (body.name === "refused") {
+    return problem(response, 400, "Bad request", "name 'refused' is in use", "name");
+  }
+  state.submitted.push(body);
+  const job = { ...data.jobs[0], id: `${body.name}-20260602-090000-0001`, name: body.name, kind: body.kind };
+  state.jobs.unshift(job);
+  return json(response, 202, job);
+}
+
 function streamEvents(state, job, request, response) {
   response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
   let sent = Number(request.headers["last-event-id"] ?? 0);
   const send = () => {
     const done = job.state === "running" ? state.step : data.trainSteps;
-    const lines = job.state === "failed" ? [] : data.eventsUntil(done, job.state === "done");
+    const lines = job.state === "failed" ? data.failedEvents : data.eventsUntil(done, job.state === "done");
     for (; sent < lines.length; ++sent) {
       response.write(`id: ${sent + 1}\ndata: ${JSON.stringify(lines[sent])}\n\n`);
     }
@@ -164,7 +175,15 @@ async function serveInterface(state, request, response, parts) {
   if (state.key !== "" && request.headers.authorization !== `Bearer ${state.key}`) {
     return problem(response, 401, "Unauthorized", "An API key is needed");
   }
-  const body = await bodyOf(request);
+  const text = await textOf(request);
+  if (parts[1] === "uploads") {
+    state.uploads.push(text);
+    return json(response, 201, { id: "5feceb66.jsonl", bytes: text.length, name: "pairs.jsonl" });
+  }
+  const body = text === "" ? {} : JSON.parse(text);
+  if (parts[1] === "jobs" && parts.length === 2 && request.method === "POST") {
+    return submitJob(state, body, response);
+  }
   if (parts[1] === "collections" && parts.length === 2) {
     return json(response, 200, { collections: state.collections });
   }

@@ -189,6 +189,11 @@ export function trainProgress(done) {
   };
 }
 
+export const failedEvents = [
+  { time: "2026-05-20T08:00:00Z", step: "prepare", event: "start" },
+  { time: "2026-05-20T08:00:03Z", step: "prepare", event: "end", status: 65, seconds: 2.6, error: jobs[2].error },
+];
+
 /** Event lines as events.jsonl holds them, up to `done` steps of training; `ended`: to the end. */
 export function eventsUntil(done, ended = false) {
   const events = [

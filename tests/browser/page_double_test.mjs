@@ -205,6 +205,41 @@ test("a failed job says which step and why", async () => {
   await close();
 });
 
+test("training starts from the page, with pairs sent as a file", async () => {
+  const { page, close } = await openPage(browser, double.address, { allowedFaults: ["400"] });
+  await page.goto(`${double.address}/#/jobs`);
+  await page.getByRole("button", { name: "Train a model" }).click();
+  await page.getByRole("combobox", { name: "Collection" }).selectOption("handbook");
+  await page.getByLabel(/From pairs/).check();
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByText("Choose a file of questions with their answers").waitFor();
+  await checkAccessible(page, "the form with an error");
+  const pairs = '{"question": "Dock taken?", "answer_id": "rides/ending.html"}\n';
+  const file = { name: "pairs.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(pairs) };
+  await page.getByLabel(/Questions with answers/).setInputFiles(file);
+  await page.getByLabel("Start from").selectOption("minilm");
+  await page.getByLabel("Minutes").fill("20");
+  await page.getByLabel("Name of the model").fill("refused");
+  await picture(page, "train");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByText("is in use").waitFor();
+  await page.getByLabel("Name of the model").fill("rides");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByRole("heading", { name: /rides/ }).waitFor();
+  assert.equal(double.state.uploads.at(-1), pairs);
+  assert.deepEqual(double.state.submitted, [
+    {
+      kind: "supervised",
+      name: "rides",
+      data: { collection: "handbook", pairs: "5feceb66.jsonl" },
+      base: "minilm",
+      train: { budget_minutes: 20 },
+      deploy: { collection: "handbook" },
+    },
+  ]);
+  await close();
+});
+
 test("a phone and a dark screen show everything", async () => {
   const phone = { viewport: { width: 360, height: 740 }, colorScheme: "dark" };
   const { page, close } = await openPage(browser, double.address, phone);

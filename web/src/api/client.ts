@@ -140,6 +140,20 @@ export async function getJob(id: string, signal?: AbortSignal): Promise<Job> {
   return jobOf(await requestJson(`/v1/jobs/${segment(id)}`, signal ? { signal } : {}));
 }
 
+export async function submitJob(jobFile: Record<string, unknown>): Promise<Job> {
+  return jobOf(await requestJson("/v1/jobs", { method: "POST", body: jobFile }));
+}
+
+/** Sends a file for a job; the id that the job names it by. */
+export async function uploadFile(file: File): Promise<string> {
+  const path = `/v1/uploads?name=${segment(file.name)}`;
+  const id = textOf(fieldsOf(await requestJson(path, { method: "POST", file }))["id"]);
+  if (id === "") {
+    throw new Problem(200, "The reply cannot be read", "It holds no id of the file sent");
+  }
+  return id;
+}
+
 export async function cancelJob(id: string): Promise<void> {
   await requestJson(`/v1/jobs/${segment(id)}`, { method: "DELETE" });
 }

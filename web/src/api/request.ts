@@ -4,6 +4,8 @@ import { asProblem, Problem, problemOf } from "./problem";
 export interface RequestOptions {
   method?: string;
   body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  file?: Blob;
   signal?: AbortSignal;
 }
 
@@ -18,6 +20,10 @@ async function send(path: string, accept: string, options: RequestOptions): Prom
   if (options.body !== undefined) {
     headers["Content-Type"] = "application/json";
     init.body = JSON.stringify(options.body);
+  }
+  if (options.file !== undefined) {
+    headers["Content-Type"] = "application/octet-stream";
+    init.body = options.file;
   }
   if (options.signal !== undefined) {
     init.signal = options.signal;

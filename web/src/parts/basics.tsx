@@ -43,10 +43,9 @@ export function ProblemNotice(props: { problem: Problem; retry?: () => void }): 
     <Notice kind="error" title={problem.title} {...action}>
       {problem.detail}
       {problem.field && (
-        <>
-          {" "}
+        <div class="small">
           Field: <code>{problem.field}</code>
-        </>
+        </div>
       )}
     </Notice>
   );

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 
 import { listJobs } from "../../api/client";
 import type { Job } from "../../api/types";
@@ -6,6 +7,7 @@ import { formatDuration, formatTime } from "../../logic/format";
 import { Empty, PageTitle, ProblemNotice, Spinner } from "../../parts/basics";
 import { useResource } from "../../parts/use_resource";
 import { routeHref } from "../../router";
+import { JobForm } from "./job_form";
 import { durationSeconds, kindText, StateBadge } from "./job_words";
 
 function JobRow({ job }: { job: Job }): JSX.Element {
@@ -31,15 +33,32 @@ function JobRow({ job }: { job: Job }): JSX.Element {
 
 export function JobsPage(): JSX.Element {
   const { value, problem, reload } = useResource("jobs", listJobs, 3000);
+  const [open, setOpen] = useState(false);
   return (
     <>
-      <PageTitle lead="Training and evaluation, newest first. History survives restarts.">Jobs</PageTitle>
+      <PageTitle
+        lead="Training and evaluation, newest first. History survives restarts."
+        aside={
+          <button
+            type="button"
+            class={open ? "button" : "button button-main"}
+            aria-expanded={open}
+            aria-controls="new-job"
+            onClick={() => setOpen(!open)}
+          >
+            {open ? "Close" : "Train a model"}
+          </button>
+        }
+      >
+        Jobs
+      </PageTitle>
+      <div id="new-job">{open && <JobForm />}</div>
       {problem && <ProblemNotice problem={problem} retry={reload} />}
       {value === null && !problem && <Spinner label="Looking at the jobs" />}
       {value?.length === 0 && (
         <Empty title="No jobs yet" command="sibyl train coldstart --collection docs">
-          Training teaches a model the words of your documents. This starts a job from a collection,
-          without any labels.
+          Training teaches a model the words of your documents. The button above starts a job, or this
+          does, from a collection and without any labels.
         </Empty>
       )}
       {value !== null && value.length > 0 && (

@@ -13,9 +13,11 @@ const kWords: Record<StepView["state"], string> = {
   failed: "stopped",
 };
 
-/** A step that "runs" in a job that does not was interrupted with it. */
+/** A step that "runs" in a job that does not was stopped with it. */
 function shownState(step: StepView, job: Job): StepView["state"] {
-  return step.state === "running" && job.state !== "running" ? "failed" : step.state;
+  const stopped = job.state !== "running" && job.state !== "queued" && job.state !== "done";
+  const named = stopped && step.name === job.step && step.state === "waiting";
+  return (step.state === "running" && stopped) || named ? "failed" : step.state;
 }
 
 /** The steps of the job in order, with what became of each. */
