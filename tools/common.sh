@@ -6,6 +6,8 @@ cache="${XDG_CACHE_HOME:-$HOME/.cache}/sibyl"
 if [ -x "$cache/node-22.20.0/bin/node" ]; then PATH="$cache/node-22.20.0/bin:$PATH"; fi
 
 jobs="${SIBYL_JOBS:-$(nproc)}"
+# A clone in another folder finds what this one compiled.
+export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
 export CCACHE_SLOPPINESS="${CCACHE_SLOPPINESS:-pch_defines,time_macros}"
 
 configure() { # PRESET [cmake options]
