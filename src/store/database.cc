@@ -37,8 +37,17 @@ class FolderDatabase final : public Database {
   FolderDatabase(base::FileSystem& files, std::string path, const DatabaseOptions& options)
       : files_(files), path_(std::move(path)), options_(options) {}
 
-  Result<void> load() {
-    if (Result<void> made = files_.create_directories(path_); !made) {
+  /// Names that an earlier process made and did not sync become durable before anything builds on
+  /// them.
+  Result<void> load(const std::string& directory) {
+    Result<void> made = files_.create_directories(path_);
+    if (made) {
+      made = files_.sync_directory(directory);
+    }
+    if (made) {
+      made = files_.sync_directory(path_);
+    }
+    if (!made) {
       return made;
     }
     Result<std::vector<base::FileEntry>> entries = files_.list(path_);
@@ -183,7 +192,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& directory,
                                                  base::FileSystem& files) {
   auto database = std::make_unique<FolderDatabase>(
       files, base::join_path(directory, kCollectionsFolder), options);
-  if (Result<void> loaded = database->load(); !loaded) {
+  if (Result<void> loaded = database->load(directory); !loaded) {
     return pass_on(loaded);
   }
   return database;

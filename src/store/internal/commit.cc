@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/log.h"
 #include "store/internal/collection_engine.h"
@@ -152,11 +154,13 @@ Result<void> CollectionEngine::check_pending(const PendingWrite& pending,
                 "{}); encode the documents again",
                 name_, pending.generation, generation);
   }
-  if (pending.changes.size() > options_.rows_max ||
-      live_rows > options_.rows_max - pending.changes.size()) {
+  const auto puts = static_cast<uint64_t>(
+      std::count_if(pending.changes.begin(), pending.changes.end(),
+                    [](const PreparedChange& change) { return change.row != nullptr; }));
+  if (puts > 0 && live_rows + puts > options_.rows_max) {
     return fail(Code::ResourceExhausted,
                 "collection '{}' has {} rows; {} more would exceed {} (rows_max)", name_, live_rows,
-                pending.changes.size(), options_.rows_max);
+                puts, options_.rows_max);
   }
   return {};
 }

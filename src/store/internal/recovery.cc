@@ -127,6 +127,10 @@ Result<void> CollectionEngine::load_segments() {
 }
 
 Result<void> CollectionEngine::load_logs() {
+  // The manifest that was read may be one whose name was not synced; only then may others go.
+  if (Result<void> synced = folder_.sync(); !synced) {
+    return synced;
+  }
   Result<std::vector<base::FileEntry>> entries = folder_.files().list(folder_.path());
   if (!entries) {
     return pass_on(entries);

@@ -1,0 +1,106 @@
+#include "index/checked_file.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "index/internal/memory_view.h"
+
+namespace sibyl::index {
+namespace {
+
+constexpr std::string_view kMagic = "SIBYLTST";
+
+std::string make_file(const std::vector<std::string>& sections) {
+  std::vector<SectionSize> sizes;
+  for (size_t i = 0; i < sections.size(); ++i) {
+    sizes.push_back({static_cast<uint32_t>(i + 1), sections[i].size()});
+  }
+  std::string bytes;
+  CheckedFileWriter writer(kMagic, 7, sizes, [&](std::string_view part) -> Result<void> {
+    bytes += part;
+    return {};
+  });
+  for (const std::string& section : sections) {
+    EXPECT_TRUE(writer.append(section));
+  }
+  EXPECT_TRUE(writer.finish());
+  return bytes;
+}
+
+Result<CheckedFile> open_bytes(std::string bytes, uint32_t version = 7) {
+  return CheckedFile::open(memory_view(std::move(bytes)), "test.file", kMagic, version);
+}
+
+TEST(CheckedFile, GivesSectionsBackAlignedAndEmptyOnesToo) {
+  const std::string large(3 * kCheckedFileBlockBytes + 17, 'x');
+  const auto file = open_bytes(make_file({"one", "", large, "", "last"}));
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->section(1), "one");
+  EXPECT_EQ(file->section(2), "");
+  EXPECT_EQ(file->section(3), large);
+  EXPECT_EQ(file->section(5), "last");
+  EXPECT_EQ(file->section(9), "");
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(file->section(3).data()) % 8, 0U);
+}
+
+TEST(CheckedFile, EveryFlippedBitIsFoundAndTheFileNamed) {
+  const std::string bytes = make_file({"abc", "", std::string(100, 'y')});
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = bytes;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+      const auto file = open_bytes(damaged);
+      ASSERT_FALSE(file) << "byte " << at << " bit " << bit;
+      EXPECT_EQ(file.error().code, Code::DataLoss);
+      EXPECT_NE(file.error().message.find("test.file"), std::string::npos);
+    }
+  }
+}
+
+TEST(CheckedFile, EveryCutAndEveryExtraByteIsFound) {
+  const std::string bytes = make_file({"abc", std::string(100, 'y')});
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(open_bytes(bytes.substr(0, size))) << size;
+  }
+  EXPECT_FALSE(open_bytes(bytes + '\0'));
+}
+
+TEST(CheckedFile, AnotherVersionIsRefusedInWordsThatSayWhich) {
+  const auto file = open_bytes(make_file({"abc"}), 8);
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().code, Code::FailedPrecondition);
+  EXPECT_NE(file.error().message.find("version 7"), std::string::npos);
+}
+
+TEST(CheckedFile, ErrorsOfTheSinkEndTheWriting) {
+  CheckedFileWriter writer(kMagic, 1, {{1, 3}}, [](std::string_view) -> Result<void> {
+    return fail(Code::IoError, "full");
+  });
+  EXPECT_TRUE(writer.append("abc"));
+  const auto done = writer.finish();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message, "full");
+}
+
+// A view at an odd address (of an archive, or a fuzzer) must not lead to unaligned numbers.
+TEST(CheckedFile, ViewsAtOddAddressesAreCopied) {
+  const std::string bytes = "x" + make_file({"12345678"});
+  class Odd final : public base::FileView {
+   public:
+    explicit Odd(std::string held) : held_(std::move(held)) {}
+    std::string_view bytes() const override { return std::string_view(held_).substr(1); }
+
+   private:
+    std::string held_;
+  };
+  const auto file = CheckedFile::open(std::make_shared<Odd>(bytes), "odd", kMagic, 7);
+  ASSERT_TRUE(file) << file.error().message;
+  std::span<const uint64_t> values;
+  ASSERT_TRUE(file->array(1, 1, values));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(values.data()) % alignof(uint64_t), 0U);
+  EXPECT_FALSE(file->array(1, 2, values));
+}
+
+}  // namespace
+}  // namespace sibyl::index
