@@ -23,7 +23,12 @@ function json(response, status, body, type = "application/json") {
 }
 
 function problem(response, status, title, detail, field) {
-  json(response, status, { type: "about:blank", title, status, detail, field }, "application/problem+json");
+  json(
+    response,
+    status,
+    { type: "about:blank", title, status, detail, field },
+    "application/problem+json",
+  );
 }
 
 async function textOf(request) {
@@ -72,7 +77,13 @@ function answerQuery(state, name, body, response) {
   }
   state.queries.push({ collection: name, ...body });
   if (body.filter?.includes("!!")) {
-    return problem(response, 400, "Bad request", 'filter, position 8: "!!" is not an operator', "filter");
+    return problem(
+      response,
+      400,
+      "Bad request",
+      'filter, position 8: "!!" is not an operator',
+      "filter",
+    );
   }
   const model = collection.settings.model;
   return json(response, 200, {
@@ -106,7 +117,12 @@ function submitJob(state, body, response) {
     return problem(response, 400, "Bad request", "name 'refused' is in use", "name");
   }
   state.submitted.push(body);
-  const job = { ...data.jobs[0], id: `${body.name}-20260602-090000-0001`, name: body.name, kind: body.kind };
+  const job = {
+    ...data.jobs[0],
+    id: `${body.name}-20260602-090000-0001`,
+    name: body.name,
+    kind: body.kind,
+  };
   state.jobs.unshift(job);
   return json(response, 202, job);
 }
@@ -116,7 +132,8 @@ function streamEvents(state, job, request, response) {
   let sent = Number(request.headers["last-event-id"] ?? 0);
   const send = () => {
     const done = job.state === "running" ? state.step : data.trainSteps;
-    const lines = job.state === "failed" ? data.failedEvents : data.eventsUntil(done, job.state === "done");
+    const lines =
+      job.state === "failed" ? data.failedEvents : data.eventsUntil(done, job.state === "done");
     for (; sent < lines.length; ++sent) {
       response.write(`id: ${sent + 1}\ndata: ${JSON.stringify(lines[sent])}\n\n`);
     }
@@ -160,7 +177,9 @@ async function serveModels(state, request, response, parts) {
     return json(response, 200, { object: "list", data: state.models });
   }
   const [name, version] = parts[2].split("@");
-  const model = state.models.find((one) => one.name === name && (!version || one.version === version));
+  const model = state.models.find(
+    (one) => one.name === name && (!version || one.version === version),
+  );
   if (!model) {
     return json(response, 404, { error: { message: `There is no model "${parts[2]}"` } });
   }

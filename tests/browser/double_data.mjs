@@ -23,7 +23,10 @@ function answer(id, score, title, headings, text, part, retrievals, url = "") {
     metadata: {},
     span: part ? span(text, part, score) : null,
     retrievals: Object.fromEntries(
-      names.map((name, index) => [name, { score: retrievals[index][0], rank: retrievals[index][1] }]),
+      names.map((name, index) => [
+        name,
+        { score: retrievals[index][0], rank: retrievals[index][1] },
+      ]),
     ),
   };
 }
@@ -52,14 +55,25 @@ export const answers = [
     ["Ending a ride", "Returning a bicycle", "When the station is full"],
     returning,
     "the app – or the café beside the station – adds fifteen minutes without charge",
-    [[0.7412, 1], [0.5523, 2], [0.7804, 1], [1, 1]],
+    [
+      [0.7412, 1],
+      [0.5523, 2],
+      [0.7804, 1],
+      [1, 1],
+    ],
     "https://docs.example.org/rides/ending.html#full",
   ),
   answer("rides/damage.html", 0.5421, "Damage", ["Damage"], damage, "Report a damaged bicycle", [
-    [0.4311, 4], [0.3102, 7], [0.4605, 3], [0.4127, 3],
+    [0.4311, 4],
+    [0.3102, 7],
+    [0.4605, 3],
+    [0.4127, 3],
   ]),
   answer("season.md", 0.4018, "Seasons and closed stations", [], winter, null, [
-    [0.3822, 6], [0.2145, null], [0.3901, 5], [0.3316, 4],
+    [0.3822, 6],
+    [0.2145, null],
+    [0.3901, 5],
+    [0.3316, 4],
   ]),
 ];
 
@@ -156,7 +170,7 @@ export const jobs = [
     kind: "supervised",
     state: "failed",
     step: "prepare",
-    error: "data.pairs line 17: answer_id \"faq-900\" is not a document of the collection",
+    error: 'data.pairs line 17: answer_id "faq-900" is not a document of the collection',
     model: "",
     created: "2026-05-20T08:00:00Z",
     ended: "2026-05-20T08:00:03Z",
@@ -191,31 +205,56 @@ export function trainProgress(done) {
 
 export const failedEvents = [
   { time: "2026-05-20T08:00:00Z", step: "prepare", event: "start" },
-  { time: "2026-05-20T08:00:03Z", step: "prepare", event: "end", status: 65, seconds: 2.6, error: jobs[2].error },
+  {
+    time: "2026-05-20T08:00:03Z",
+    step: "prepare",
+    event: "end",
+    status: 65,
+    seconds: 2.6,
+    error: jobs[2].error,
+  },
 ];
 
 /** Event lines as events.jsonl holds them, up to `done` steps of training; `ended`: to the end. */
 export function eventsUntil(done, ended = false) {
   const events = [
     { step: "prepare", event: "start" },
-    { step: "prepare", event: "note", text: "1,412 documents, 2,830 structural pairs, 141 questions held out" },
+    {
+      step: "prepare",
+      event: "note",
+      text: "1,412 documents, 2,830 structural pairs, 141 questions held out",
+    },
     { step: "prepare", event: "plan", parameters: plan },
     { step: "prepare", event: "end", status: 0, seconds: 3.2 },
     { step: "train", event: "start" },
-    { step: "train", event: "device", text: "device: cpu (8 threads, AVX2): no NVIDIA device on this machine" },
+    {
+      step: "train",
+      event: "device",
+      text: "device: cpu (8 threads, AVX2): no NVIDIA device on this machine",
+    },
     { step: "train", event: "metric", name: "ndcg_at_10", value: 0.578, epoch: 0, best: true },
   ];
   for (let step = 1; step <= done; ++step) {
     events.push(trainProgress(step));
     if (step % 20 === 0) {
       const value = 0.578 + 0.09 * (1 - Math.exp(-step / 25));
-      events.push({ step: "train", event: "metric", name: "ndcg_at_10", value, epoch: step / 20, best: true });
+      events.push({
+        step: "train",
+        event: "metric",
+        name: "ndcg_at_10",
+        value,
+        epoch: step / 20,
+        best: true,
+      });
     }
   }
   if (ended) {
     events.push({ step: "train", event: "end", status: 0, seconds: 341 });
     for (const step of ["evaluate", "publish"]) {
-      events.push({ step, event: "start" }, { step, event: "end", status: 0, seconds: step === "publish" ? 0.4 : 38 });
+      events.push(
+        { step, event: "start" },
+        { step, event: "end", status: 0, seconds: step === "publish" ? 0.4 : 38 },
+      );
     }
   }
   return events.map((event, index) => ({

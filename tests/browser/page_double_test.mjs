@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { checkAccessible, checkNoSidewaysScroll, openBrowser, openPage, picture, requireChromium } from "./browser.mjs";
+import {
+  checkAccessible,
+  checkNoSidewaysScroll,
+  openBrowser,
+  openPage,
+  picture,
+  requireChromium,
+} from "./browser.mjs";
 import { startDouble } from "./double.mjs";
 
 const program = requireChromium();
@@ -80,7 +87,10 @@ test("judgements reach the server and can be changed", async () => {
   await first.getByRole("button", { name: "Bad answer" }).click();
   await first.getByRole("button", { name: "Bad answer", pressed: true }).waitFor();
   const row = { collection: "handbook", question: "dock", passage_id: "rides/ending.html#0" };
-  assert.deepEqual(double.state.feedback, [{ ...row, good: true }, { ...row, good: false }]);
+  assert.deepEqual(double.state.feedback, [
+    { ...row, good: true },
+    { ...row, good: false },
+  ]);
   await close();
 });
 
@@ -157,7 +167,10 @@ test("models show their record, and another can be made the default", async () =
   await checkAccessible(page, "the models");
   await card.getByRole("button", { name: "Make default: handbook" }).click();
   await card.getByText("default", { exact: true }).waitFor();
-  assert.deepEqual(double.state.models.filter((model) => model.default).map((model) => model.name), ["handbook"]);
+  assert.deepEqual(
+    double.state.models.filter((model) => model.default).map((model) => model.name),
+    ["handbook"],
+  );
   await close();
 });
 
@@ -178,10 +191,13 @@ test("a running job draws its curve as it goes, and can be cancelled and resumed
     before,
   );
   assert.ok((await page.locator(".chart canvas").count()) >= 2);
-  const inked = await page.locator(".chart canvas").first().evaluate((canvas) => {
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    return data.some((value, index) => index % 4 === 3 && value > 0);
-  });
+  const inked = await page
+    .locator(".chart canvas")
+    .first()
+    .evaluate((canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return data.some((value, index) => index % 4 === 3 && value > 0);
+    });
   assert.ok(inked, "the curve is drawn");
   await page.getByRole("button", { name: "Show" }).click();
   await page.getByText("prepare: 2,830 structural pairs").waitFor();
@@ -267,7 +283,9 @@ test("a phone and a dark screen show everything", async () => {
 test("colours can be chosen, and the choice is kept", async () => {
   const { page, close } = await openPage(browser, double.address);
   await page.goto(`${double.address}/`);
-  const light = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const light = await page.evaluate(
+    () => getComputedStyle(document.documentElement).backgroundColor,
+  );
   const changed = (old) => getComputedStyle(document.documentElement).backgroundColor !== old;
   await page.getByRole("button", { name: /Change to: light/ }).click();
   await page.getByRole("button", { name: /Change to: dark/ }).click();

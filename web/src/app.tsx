@@ -20,7 +20,11 @@ const kPlaces: { route: Route; label: string; pages: Route["page"][] }[] = [
   { route: { page: "jobs" }, label: "Jobs", pages: ["jobs", "job"] },
 ];
 
-const kThemeNames: Record<Theme, string> = { system: "as the system", light: "light", dark: "dark" };
+const kThemeNames: Record<Theme, string> = {
+  system: "as the system",
+  light: "light",
+  dark: "dark",
+};
 const kThemeIcons = { system: "system", light: "sun", dark: "moon" } as const;
 
 function ThemeButton(): JSX.Element {

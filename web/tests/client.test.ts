@@ -41,14 +41,30 @@ afterEach(() => {
 
 describe("errors", () => {
   it("are read from problem+json", async () => {
-    const form = { type: "about:blank", title: "Bad request", status: 400, detail: "filter, position 8", field: "filter" };
-    answerWith(JSON.stringify(form), { status: 400, headers: { "Content-Type": "application/problem+json" } });
+    const form = {
+      type: "about:blank",
+      title: "Bad request",
+      status: 400,
+      detail: "filter, position 8",
+      field: "filter",
+    };
+    answerWith(JSON.stringify(form), {
+      status: 400,
+      headers: { "Content-Type": "application/problem+json" },
+    });
     const problem = await failure(query("c", { question: "q", top: 5, explain: true }));
-    expect(problem).toMatchObject({ status: 400, title: "Bad request", detail: "filter, position 8", field: "filter" });
+    expect(problem).toMatchObject({
+      status: 400,
+      title: "Bad request",
+      detail: "filter, position 8",
+      field: "filter",
+    });
   });
 
   it("are read from OpenAI's form", async () => {
-    answerWith(JSON.stringify({ error: { message: 'There is no model "x"', type: "not_found" } }), { status: 404 });
+    answerWith(JSON.stringify({ error: { message: 'There is no model "x"', type: "not_found" } }), {
+      status: 404,
+    });
     expect((await failure(getModel("x"))).message).toBe('There is no model "x"');
   });
 
@@ -73,7 +89,9 @@ describe("errors", () => {
     answerWith("pong");
     expect((await failure(listCollections())).title).toBe("The reply cannot be read");
     answerWith('{"answers": 3}');
-    expect((await failure(query("c", { question: "q", top: 5, explain: true }))).title).toBe("The reply cannot be read");
+    expect((await failure(query("c", { question: "q", top: 5, explain: true }))).title).toBe(
+      "The reply cannot be read",
+    );
   });
 
   it("of a request given up are no problem of the server", async () => {
@@ -117,13 +135,37 @@ describe("requests", () => {
 
 describe("replies", () => {
   it("become collections, with a running switch", () => {
-    const collection = collectionOf({ name: "c", rows: 3, segments: 1, switching: { model: "m@2", share: 0.5 }, settings: { model: "m@1" } });
-    expect(collection).toMatchObject({ name: "c", rows: 3, switchingTo: "m@2", switchedShare: 0.5 });
-    expect(collectionOf({ name: "c", switching: null })).toMatchObject({ switchingTo: null, rows: 0, settings: {} });
+    const collection = collectionOf({
+      name: "c",
+      rows: 3,
+      segments: 1,
+      switching: { model: "m@2", share: 0.5 },
+      settings: { model: "m@1" },
+    });
+    expect(collection).toMatchObject({
+      name: "c",
+      rows: 3,
+      switchingTo: "m@2",
+      switchedShare: 0.5,
+    });
+    expect(collectionOf({ name: "c", switching: null })).toMatchObject({
+      switchingTo: null,
+      rows: 0,
+      settings: {},
+    });
   });
 
   it("become models with or without a record", () => {
-    expect(modelOf({ id: "m", name: "m", version: 3, default: true, dimension: 384, created: 1_780_000_000 })).toMatchObject({
+    expect(
+      modelOf({
+        id: "m",
+        name: "m",
+        version: 3,
+        default: true,
+        dimension: 384,
+        created: 1_780_000_000,
+      }),
+    ).toMatchObject({
       reference: "m@3",
       isDefault: true,
       created: new Date("2026-05-28T20:26:40Z"),
@@ -131,11 +173,20 @@ describe("replies", () => {
       pipelines: {},
     });
     const record = { base: "minilm", metrics: { ndcg_at_10: 0.7 }, pipelines: { blend: "1*bm25" } };
-    expect(modelOf({ id: "m@2", provenance: record })).toMatchObject({ name: "m", base: "minilm", pipelines: { blend: "1*bm25" } });
+    expect(modelOf({ id: "m@2", provenance: record })).toMatchObject({
+      name: "m",
+      base: "minilm",
+      pipelines: { blend: "1*bm25" },
+    });
   });
 
   it("become jobs, whatever way time is written in", () => {
-    const job = jobOf({ id: "j", state: "failed", created: "2026-05-28T20:26:40Z", ended: 1_780_000_000_000_000 });
+    const job = jobOf({
+      id: "j",
+      state: "failed",
+      created: "2026-05-28T20:26:40Z",
+      ended: 1_780_000_000_000_000,
+    });
     expect(job.state).toBe("failed");
     expect(job.created).toEqual(job.ended);
     expect(jobOf({ state: "dancing", ended: 0 })).toMatchObject({ state: "queued", ended: null });

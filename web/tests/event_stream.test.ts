@@ -4,7 +4,8 @@ import { EventParser, readEvents, type StreamEvent } from "../src/api/event_stre
 
 describe("EventParser", () => {
   it("gives the same events however the bytes are cut", () => {
-    const text = 'id: 1\r\ndata: {"a": 1}\r\n\r\n: comment\n\nevent: end\rdata: x\ndata: y\n\nid: 2\nretry: 5\ndata:z\n\n';
+    const text =
+      'id: 1\r\ndata: {"a": 1}\r\n\r\n: comment\n\nevent: end\rdata: x\ndata: y\n\nid: 2\nretry: 5\ndata:z\n\n';
     const expected = [
       { id: "1", event: "message", data: '{"a": 1}' },
       { id: "1", event: "end", data: "x\ny" },

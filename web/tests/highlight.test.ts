@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { fold, highlight, questionTerms, termRanges } from "../src/logic/highlight";
 
 function marked(text: string, question: string, language = "en"): string[] {
-  return termRanges(text, questionTerms(question, language)).map(([begin, end]) => text.slice(begin, end));
+  return termRanges(text, questionTerms(question, language)).map(([begin, end]) =>
+    text.slice(begin, end),
+  );
 }
 
 function byteSpan(text: string, part: string): { start: number; end: number } {
@@ -14,11 +16,16 @@ function byteSpan(text: string, part: string): { start: number; end: number } {
 
 describe("terms", () => {
   it("are whole words, without case, and not stems", () => {
-    expect(marked("Docks and a DOCK, docked at the dock.", "Where is the dock?")).toEqual(["DOCK", "dock"]);
+    expect(marked("Docks and a DOCK, docked at the dock.", "Where is the dock?")).toEqual([
+      "DOCK",
+      "dock",
+    ]);
   });
 
   it("leave out the words that stand in every English text", () => {
-    expect(questionTerms("What is the name of the station?").words).toEqual(new Set(["name", "station"]));
+    expect(questionTerms("What is the name of the station?").words).toEqual(
+      new Set(["name", "station"]),
+    );
   });
 
   it("keep those words in other languages, where they mean something", () => {
@@ -31,7 +38,10 @@ describe("terms", () => {
   });
 
   it("find words whatever form of possessive they have", () => {
-    expect(marked("The rider's card and the rider’s bicycle", "rider")).toEqual(["rider's", "rider’s"]);
+    expect(marked("The rider's card and the rider’s bicycle", "rider")).toEqual([
+      "rider's",
+      "rider’s",
+    ]);
   });
 
   it("find words behind an elided article", () => {

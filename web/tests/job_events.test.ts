@@ -8,7 +8,17 @@ function after(...events: JobEvent[]): JobView {
 }
 
 function progress(done: number, loss: number, stage = "labels", total = 100): JobEvent {
-  return { step: "train", event: "progress", stage, done, total, unit: "steps", rate: 2, left_s: 5, loss };
+  return {
+    step: "train",
+    event: "progress",
+    stage,
+    done,
+    total,
+    unit: "steps",
+    rate: 2,
+    left_s: 5,
+    loss,
+  };
 }
 
 function metric(value: number, epoch: number, best = true): JobEvent {
@@ -39,18 +49,26 @@ describe("steps", () => {
 
   it("hold the progress of the one that runs, and none when it is done", () => {
     const running = after({ step: "train", event: "start" }, progress(40, 1.5));
-    expect(running.progress).toMatchObject({ step: "train", done: 40, total: 100, rate: 2, leftSeconds: 5 });
+    expect(running.progress).toMatchObject({
+      step: "train",
+      done: 40,
+      total: 100,
+      rate: 2,
+      leftSeconds: 5,
+    });
     expect(reduceJob(running, { step: "train", event: "end", status: 0 }).progress).toBeNull();
   });
 });
 
 describe("the curve", () => {
   it("grows with each loss, and steps without one add nothing", () => {
-    const view = after(
-      progress(1, 2),
-      progress(2, 1.5),
-      { step: "evaluate", event: "progress", done: 5, total: 9, unit: "questions" },
-    );
+    const view = after(progress(1, 2), progress(2, 1.5), {
+      step: "evaluate",
+      event: "progress",
+      done: 5,
+      total: 9,
+      unit: "questions",
+    });
     expect(view.loss).toEqual([
       { at: 1, value: 2 },
       { at: 2, value: 1.5 },
@@ -60,7 +78,12 @@ describe("the curve", () => {
   });
 
   it("puts a second stage after the first", () => {
-    const view = after(progress(50, 2, "cold", 50), metric(0.6, 1), progress(10, 1, "labels", 80), metric(0.7, 1));
+    const view = after(
+      progress(50, 2, "cold", 50),
+      metric(0.6, 1),
+      progress(10, 1, "labels", 80),
+      metric(0.7, 1),
+    );
     expect(view.loss.map((point) => point.at)).toEqual([50, 60]);
     expect(view.metrics.map(({ at, stage, best }) => [at, stage, best])).toEqual([
       [50, "cold", false],
@@ -69,7 +92,14 @@ describe("the curve", () => {
   });
 
   it("goes back when training resumes from a checkpoint", () => {
-    const view = after(progress(10, 3), progress(20, 2), metric(0.5, 1), progress(30, 1.5), metric(0.6, 2), progress(20, 2.1));
+    const view = after(
+      progress(10, 3),
+      progress(20, 2),
+      metric(0.5, 1),
+      progress(30, 1.5),
+      metric(0.6, 2),
+      progress(20, 2.1),
+    );
     expect(view.loss).toEqual([
       { at: 10, value: 3 },
       { at: 20, value: 2.1 },
@@ -89,14 +119,22 @@ describe("the curve", () => {
     expect(view.loss.length).toBeLessThanOrEqual(kCurvePointsMax);
     expect(view.loss[0]).toEqual({ at: 1, value: 4999 });
     expect(view.loss.at(-1)).toEqual({ at: 5000, value: 0 });
-    expect(view.loss.every((point, index, all) => index === 0 || point.at > (all[index - 1]?.at ?? 0))).toBe(true);
+    expect(
+      view.loss.every((point, index, all) => index === 0 || point.at > (all[index - 1]?.at ?? 0)),
+    ).toBe(true);
   });
 });
 
 describe("words", () => {
   it("keep the plan with its reasons, the device line and notes", () => {
     const view = after(
-      { event: "plan", parameters: [{ name: "epochs", value: 2, reason: "few pairs" }, { name: "stages", value: "cold" }] },
+      {
+        event: "plan",
+        parameters: [
+          { name: "epochs", value: 2, reason: "few pairs" },
+          { name: "stages", value: "cold" },
+        ],
+      },
       { event: "device", text: "device: cpu" },
       { event: "note", text: "one" },
       { event: "note", text: "two" },

@@ -19,7 +19,9 @@ describe("a new job", () => {
       data: { collection: "Help Desk" },
       base: "minilm",
     });
-    expect(jobFileOf({ ...draft, kind: "supervised", minutes: "2.5", deploy: true }, "id.jsonl")).toEqual({
+    expect(
+      jobFileOf({ ...draft, kind: "supervised", minutes: "2.5", deploy: true }, "id.jsonl"),
+    ).toEqual({
       kind: "supervised",
       name: "help-desk",
       data: { collection: "Help Desk", pairs: "id.jsonl" },
@@ -30,7 +32,11 @@ describe("a new job", () => {
   });
 
   it("gets a name that the registry takes", () => {
-    expect(["Help Desk", "_ä x", "a".repeat(80)].map(suggestedName)).toEqual(["help-desk", "x", "a".repeat(64)]);
+    expect(["Help Desk", "_ä x", "a".repeat(80)].map(suggestedName)).toEqual([
+      "help-desk",
+      "x",
+      "a".repeat(64),
+    ]);
   });
 
   it("names every field that is wrong", () => {

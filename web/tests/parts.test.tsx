@@ -42,7 +42,11 @@ describe("Passage", () => {
 
   it("draws markup of a document as text", () => {
     const { container } = render(
-      <Passage text={"<img src=x onerror=alert(1)> & <b>"} span={null} terms={questionTerms("img")} />,
+      <Passage
+        text={"<img src=x onerror=alert(1)> & <b>"}
+        span={null}
+        terms={questionTerms("img")}
+      />,
     );
     expect(container.querySelector("img, b")).toBeNull();
     expect(container.querySelector("mark")?.textContent).toBe("img");
@@ -63,7 +67,15 @@ describe("AnswerCard", () => {
 
   function card(explain: boolean): void {
     render(
-      <AnswerCard answer={answer} place={1} best={1} terms={questionTerms("q")} explain={explain} question="q" collection="c" />,
+      <AnswerCard
+        answer={answer}
+        place={1}
+        best={1}
+        terms={questionTerms("q")}
+        explain={explain}
+        question="q"
+        collection="c"
+      />,
     );
   }
 
@@ -78,18 +90,25 @@ describe("AnswerCard", () => {
     card(false);
     expect(screen.queryByRole("table")).toBeNull();
     fireEvent.click(screen.getByRole("button", { name: "Why this answer" }));
-    const rows = screen.getAllByRole("row").slice(1).map((row) => row.textContent);
+    const rows = screen
+      .getAllByRole("row")
+      .slice(1)
+      .map((row) => row.textContent);
     expect(rows).toEqual(["Document0.750not listed", "BM250.250rank 3"]);
   });
 });
 
 describe("Feedback", () => {
   it("says when a judgement was not kept, and does not show it as given", async () => {
-    fetched.mockResolvedValueOnce(new Response('{"title": "Full", "detail": "The disk is full"}', { status: 507 }));
+    fetched.mockResolvedValueOnce(
+      new Response('{"title": "Full", "detail": "The disk is full"}', { status: 507 }),
+    );
     render(<Feedback collection="c" question="q" passageId="d#0" />);
     const good = screen.getByRole("button", { name: "Good answer" });
     fireEvent.click(good);
-    await waitFor(() => expect(screen.getByRole("status").textContent).toBe("Not kept: The disk is full"));
+    await waitFor(() =>
+      expect(screen.getByRole("status").textContent).toBe("Not kept: The disk is full"),
+    );
     expect(good.getAttribute("aria-pressed")).toBe("false");
   });
 });

@@ -27,7 +27,15 @@ describe("flatten", () => {
 describe("links", () => {
   it("are made of web addresses alone", () => {
     expect(linkOf("https://docs.example.org/a b")).toBe("https://docs.example.org/a%20b");
-    for (const bad of ["javascript:alert(1)", " JaVaScRiPt:alert(1)", "data:text/html,x", "file:///etc", "/a", "", null]) {
+    for (const bad of [
+      "javascript:alert(1)",
+      " JaVaScRiPt:alert(1)",
+      "data:text/html,x",
+      "file:///etc",
+      "/a",
+      "",
+      null,
+    ]) {
       expect(linkOf(bad)).toBeNull();
     }
   });

@@ -40,7 +40,12 @@ export async function problemOf(reply: Response): Promise<Problem> {
         (typeof nested === "object" && nested !== null
           ? text((nested as Record<string, unknown>)["message"])
           : "");
-      return new Problem(reply.status, text(form["title"]) || fallback, detail, text(form["field"]));
+      return new Problem(
+        reply.status,
+        text(form["title"]) || fallback,
+        detail,
+        text(form["field"]),
+      );
     }
   } catch {
     // Not JSON: a proxy's page, or a connection cut short. Its first line is all that helps.
@@ -61,5 +66,9 @@ export function asProblem(error: unknown): Problem {
       "Is `sibyl serve` still running? The page tries again when you do.",
     );
   }
-  return new Problem(0, "Something went wrong", error instanceof Error ? error.message : String(error));
+  return new Problem(
+    0,
+    "Something went wrong",
+    error instanceof Error ? error.message : String(error),
+  );
 }

@@ -83,13 +83,7 @@ export interface Model {
   pipelines: Record<string, string>;
 }
 
-export type JobState =
-  | "queued"
-  | "running"
-  | "done"
-  | "failed"
-  | "cancelled"
-  | "interrupted";
+export type JobState = "queued" | "running" | "done" | "failed" | "cancelled" | "interrupted";
 
 export interface Job {
   id: string;

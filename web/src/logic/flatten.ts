@@ -18,7 +18,9 @@ export function flatten(value: unknown): [string, string][] {
       return;
     }
     const nested =
-      typeof inner === "object" && depth < kDepthMax && !isFlatList(inner) ? Object.entries(inner) : null;
+      typeof inner === "object" && depth < kDepthMax && !isFlatList(inner)
+        ? Object.entries(inner)
+        : null;
     if (nested === null) {
       rows.push([path, leaf(inner)]);
       return;

@@ -28,7 +28,9 @@ export function formatFigure(value: number | null | undefined): string {
     return whole.format(value);
   }
   const size = Math.abs(value);
-  return (size < 0.001 || size >= 1e6 ? value.toExponential(2) : String(Number(value.toPrecision(4))))
+  return (
+    size < 0.001 || size >= 1e6 ? value.toExponential(2) : String(Number(value.toPrecision(4)))
+  )
     .replace(/^-/, "−")
     .replace(/e-/, "e−");
 }
@@ -69,7 +71,11 @@ export function formatMilliseconds(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) {
     return kNothing;
   }
-  return value < 10 ? `${value.toFixed(1)} ms` : value < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`;
+  return value < 10
+    ? `${value.toFixed(1)} ms`
+    : value < 1000
+      ? `${Math.round(value)} ms`
+      : `${(value / 1000).toFixed(1)} s`;
 }
 
 export function formatShare(value: number): string {

@@ -123,7 +123,11 @@ export function highlight(
       ++range;
     }
     const term = (ranges[range]?.[0] ?? Infinity) <= begin;
-    pieces.push({ text: text.slice(begin, end), term, span: begin >= spanBegin && begin < spanEnd });
+    pieces.push({
+      text: text.slice(begin, end),
+      term,
+      span: begin >= spanBegin && begin < spanEnd,
+    });
   }
   return pieces;
 }

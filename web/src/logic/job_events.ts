@@ -173,7 +173,11 @@ export function reduceJob(view: JobView, event: JobEvent): JobView {
   const step = textOf(event.step);
   switch (event.event) {
     case "start":
-      return { ...view, progress: null, steps: withStep(view, step, { state: "running", error: "" }) };
+      return {
+        ...view,
+        progress: null,
+        steps: withStep(view, step, { state: "running", error: "" }),
+      };
     case "end": {
       const failed = (numberOf(event["status"]) ?? 0) !== 0;
       return {

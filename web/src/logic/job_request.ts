@@ -15,7 +15,10 @@ const kName = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 /** The collection's name as a model name, where that can be done. */
 export function suggestedName(collection: string): string {
-  const name = collection.toLowerCase().replace(/[^a-z0-9._-]+/g, "-").replace(/^[^a-z0-9]+/, "");
+  const name = collection
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, "-")
+    .replace(/^[^a-z0-9]+/, "");
   return name.slice(0, 64);
 }
 

@@ -89,7 +89,8 @@ export function ProgressBar(props: { share: number; label: string }): JSX.Elemen
 
 /** Name and value pairs, drawn as a quiet grid. */
 export function Facts(props: { rows: [string, ComponentChildren][] }): JSX.Element {
-  const wide = (value: ComponentChildren): boolean => typeof value === "string" && value.length > 40;
+  const wide = (value: ComponentChildren): boolean =>
+    typeof value === "string" && value.length > 40;
   return (
     <dl class="facts">
       {props.rows.map(([name, value]) => (

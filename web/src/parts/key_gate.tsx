@@ -45,7 +45,9 @@ export function KeyGate({ children }: { children: ComponentChildren }): JSX.Elem
       }}
     >
       <h1 tabIndex={-1}>This server wants an API key</h1>
-      <p class="quiet">It is kept in this browser tab alone and forgotten when the tab is closed.</p>
+      <p class="quiet">
+        It is kept in this browser tab alone and forgotten when the tab is closed.
+      </p>
       <label class="field">
         <span>API key</span>
         <input

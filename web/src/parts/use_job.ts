@@ -15,76 +15,79 @@ export interface LiveJob {
   problem: Problem | null;
 }
 
-/** Follows the events of a job, over breaks of the connection, until it has ended. */
-export function useLiveJob(id: string, turn: number): LiveJob {
-  const [live, setLive] = useState<LiveJob>({
-    view: emptyJobView(),
-    ended: null,
-    connected: false,
-    problem: null,
-  });
+const kNothingYet: LiveJob = { view: emptyJobView(), ended: null, connected: false, problem: null };
 
+/** Waits, or ends at once when the signal says that nobody waits any more. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** Follows the events over breaks of the connection until the job has ended or the signal comes. */
+async function followToEnd(
+  id: string,
+  signal: AbortSignal,
+  onLive: (live: LiveJob) => void,
+): Promise<void> {
+  let live = kNothingYet;
+  let lastId = "";
+  for (let failures = 0; !signal.aborted; ++failures) {
+    if (lastId === "") {
+      live = { ...live, view: emptyJobView() }; // the stream begins at the start again
+    }
+    try {
+      await followJob(
+        id,
+        lastId,
+        (news) => {
+          failures = 0;
+          lastId = news.lastId;
+          const view = news.events.reduce(reduceJob, live.view);
+          live = { view, ended: news.ended ?? live.ended, connected: true, problem: null };
+          onLive(live);
+        },
+        signal,
+      );
+      if (live.ended !== null && isOver(live.ended.state)) {
+        return;
+      }
+    } catch (error) {
+      const problem = asProblem(error);
+      live = { ...live, problem, connected: false };
+      onLive(live);
+      if (problem.status >= 400 && problem.status < 500) {
+        return; // asking again would not help
+      }
+    }
+    await pause(kRetryMs[Math.min(failures, kRetryMs.length - 1)] ?? 0, signal);
+  }
+}
+
+/** The live state of a job; another `turn` begins anew. */
+export function useLiveJob(id: string, turn: number): LiveJob {
+  const [shown, setShown] = useState<LiveJob>(kNothingYet);
   useEffect(() => {
     const controller = new AbortController();
-    let view = emptyJobView();
-    let lastId = "";
-    let ended: Job | null = null;
-    let failures = 0;
     let frame = 0;
-    let timer = 0;
-
-    const show = (change: Partial<LiveJob>): void => setLive((old) => ({ ...old, ...change }));
-    // A finished job sends thousands of lines at once: they are drawn once a frame.
-    const draw = (): void => {
+    let latest = kNothingYet;
+    setShown(kNothingYet);
+    void followToEnd(id, controller.signal, (live) => {
+      latest = live;
+      // A finished job sends thousands of lines at once: they are drawn once a frame.
       frame ||= requestAnimationFrame(() => {
         frame = 0;
-        show({ view, ended, connected: true, problem: null });
+        setShown(latest);
       });
-    };
-    const follow = async (): Promise<void> => {
-      if (lastId === "") {
-        view = emptyJobView(); // the stream begins at the start again
-      }
-      try {
-        await followJob(
-          id,
-          lastId,
-          (news) => {
-            failures = 0;
-            lastId = news.lastId;
-            ended = news.ended ?? ended;
-            view = news.events.reduce(reduceJob, view);
-            draw();
-          },
-          controller.signal,
-        );
-        if (ended !== null && isOver(ended.state)) {
-          draw();
-          return;
-        }
-      } catch (error) {
-        if (controller.signal.aborted) {
-          return;
-        }
-        const problem = asProblem(error);
-        show({ problem, connected: false });
-        if (problem.status >= 400 && problem.status < 500) {
-          return; // asking again would not help
-        }
-      }
-      if (!controller.signal.aborted) {
-        timer = window.setTimeout(() => void follow(), kRetryMs[Math.min(failures++, 4)]);
-      }
-    };
-
-    show({ view, ended: null, connected: false, problem: null });
-    void follow();
+    });
     return () => {
       controller.abort();
       cancelAnimationFrame(frame);
-      clearTimeout(timer);
     };
   }, [id, turn]);
-
-  return live;
+  return shown;
 }

@@ -34,6 +34,39 @@ function headingPath(answer: Answer): string[] {
   return headings[0] === title ? headings.slice(1) : headings;
 }
 
+function AnswerHead(props: { answer: Answer; place: number; best: number }): JSX.Element {
+  const { answer } = props;
+  const path = headingPath(answer);
+  const share = props.best > 0 ? Math.max(0, answer.score / props.best) : 0;
+  return (
+    <div class="answer-head">
+      <span class="answer-place" aria-hidden="true">
+        {props.place}
+      </span>
+      <div class="answer-name">
+        <Heading answer={answer} />
+        {path.length > 0 && (
+          <p class="heading-path">
+            {path.map((heading, index) => (
+              <span key={index}>
+                {index > 0 && <Icon name="chevron" />}
+                {heading}
+              </span>
+            ))}
+          </p>
+        )}
+      </div>
+      <div class="answer-score">
+        <span class="hidden">Score </span>
+        <strong>{formatScore(answer.score)}</strong>
+        <span class="meter" aria-hidden="true">
+          <span class="meter-fill" style={{ width: `${share * 100}%` }} />
+        </span>
+      </div>
+    </div>
+  );
+}
+
 export function AnswerCard(props: {
   answer: Answer;
   place: number;
@@ -45,39 +78,11 @@ export function AnswerCard(props: {
 }): JSX.Element {
   const { answer } = props;
   const [why, setWhy] = useState(false);
-  const path = headingPath(answer);
   const scores = Object.keys(answer.retrievals ?? {}).length > 0;
   const bars = `why-${props.place}`;
   return (
     <article class="card answer" aria-label={`Answer ${props.place}`}>
-      <div class="answer-head">
-        <span class="answer-place" aria-hidden="true">
-          {props.place}
-        </span>
-        <div class="answer-name">
-          <Heading answer={answer} />
-          {path.length > 0 && (
-            <p class="heading-path">
-              {path.map((heading, index) => (
-                <span key={index}>
-                  {index > 0 && <Icon name="chevron" />}
-                  {heading}
-                </span>
-              ))}
-            </p>
-          )}
-        </div>
-        <div class="answer-score">
-          <span class="hidden">Score </span>
-          <strong>{formatScore(answer.score)}</strong>
-          <span class="meter" aria-hidden="true">
-            <span
-              class="meter-fill"
-              style={{ width: `${props.best > 0 ? Math.max(0, (answer.score / props.best) * 100) : 0}%` }}
-            />
-          </span>
-        </div>
-      </div>
+      <AnswerHead answer={answer} place={props.place} best={props.best} />
       <Passage text={answer.text} span={answer.span} terms={props.terms} />
       {(props.explain || why) && scores && (
         <div id={bars}>

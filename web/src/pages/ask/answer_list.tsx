@@ -66,7 +66,8 @@ export function AnswerList(props: {
       {reply.notice && <Notice kind="info">{reply.notice}</Notice>}
       {reply.answers.length === 0 ? (
         <Empty title="No answer found">
-          Nothing in this collection matches. Try other words, another collection, or a wider filter.
+          Nothing in this collection matches. Try other words, another collection, or a wider
+          filter.
         </Empty>
       ) : (
         <ol class="answers">

@@ -56,7 +56,9 @@ function OptionFields(props: {
           value={options.pipeline}
           onChange={(event) => change({ pipeline: event.currentTarget.value })}
         >
-          <option value="">the collection's: {props.collection.settings.pipeline ?? "blend"}</option>
+          <option value="">
+            the collection's: {props.collection.settings.pipeline ?? "blend"}
+          </option>
           {kPipelines.map(([name, label]) => (
             <option key={name} value={name}>
               {label}
@@ -93,12 +95,49 @@ function OptionFields(props: {
   );
 }
 
+function AskBar(props: {
+  collections: Collection[];
+  collection: Collection;
+  open: boolean;
+  onOpen: () => void;
+  onCollection: (name: string) => void;
+}): JSX.Element {
+  return (
+    <div class="ask-bar">
+      <label class="inline-field">
+        <span>in</span>
+        <select
+          aria-label="Collection"
+          value={props.collection.name}
+          onChange={(event) => props.onCollection(event.currentTarget.value)}
+        >
+          {props.collections.map((collection) => (
+            <option key={collection.name} value={collection.name}>
+              {collection.name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <span class="quiet">{plural(props.collection.rows, "document")}</span>
+      <button
+        type="button"
+        class="button button-quiet ask-more"
+        aria-expanded={props.open}
+        aria-controls="ask-options"
+        onClick={props.onOpen}
+      >
+        <Icon name="sliders" />
+        Options
+      </button>
+    </div>
+  );
+}
+
 export function QuestionForm(props: {
   collections: Collection[];
   collection: Collection;
   question: string;
   options: AskOptions;
-  busy: boolean;
   onOptions: (options: AskOptions) => void;
   onCollection: (name: string) => void;
   onAsk: (question: string) => void;
@@ -145,33 +184,7 @@ export function QuestionForm(props: {
           Ask
         </button>
       </div>
-      <div class="ask-bar">
-        <label class="inline-field">
-          <span>in</span>
-          <select
-            aria-label="Collection"
-            value={props.collection.name}
-            onChange={(event) => props.onCollection(event.currentTarget.value)}
-          >
-            {props.collections.map((collection) => (
-              <option key={collection.name} value={collection.name}>
-                {collection.name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <span class="quiet">{plural(props.collection.rows, "document")}</span>
-        <button
-          type="button"
-          class="button button-quiet ask-more"
-          aria-expanded={open}
-          aria-controls="ask-options"
-          onClick={() => setOpen(!open)}
-        >
-          <Icon name="sliders" />
-          Options
-        </button>
-      </div>
+      <AskBar {...props} open={open} onOpen={() => setOpen(!open)} />
       {open && (
         <OptionFields
           collection={props.collection}

@@ -17,9 +17,7 @@ function placeOf(name: string): number {
 }
 
 /** What each retrieval thinks of the answer: its score as a bar, and its rank in its own list. */
-export function RetrievalBars(props: {
-  retrievals: Record<string, RetrievalScore>;
-}): JSX.Element {
+export function RetrievalBars(props: { retrievals: Record<string, RetrievalScore> }): JSX.Element {
   const rows = Object.entries(props.retrievals).sort(
     ([left], [right]) => placeOf(left) - placeOf(right),
   );

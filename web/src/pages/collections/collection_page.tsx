@@ -60,7 +60,10 @@ export function CollectionPage({ name }: { name: string }): JSX.Element {
       </nav>
       <PageTitle
         aside={
-          <a class="button button-main" href={routeHref({ page: "ask", collection: name, question: "" })}>
+          <a
+            class="button button-main"
+            href={routeHref({ page: "ask", collection: name, question: "" })}
+          >
             Ask
           </a>
         }

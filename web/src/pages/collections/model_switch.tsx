@@ -13,8 +13,8 @@ function Running({ collection }: { collection: Collection }): JSX.Element {
   return (
     <div class="switching">
       <p role="status">
-        Encoding {plural(collection.rows, "document")} with <strong>{collection.switchingTo}</strong>:{" "}
-        {formatShare(share)}
+        Encoding {plural(collection.rows, "document")} with{" "}
+        <strong>{collection.switchingTo}</strong>: {formatShare(share)}
       </p>
       <ProgressBar share={share} label="Documents encoded" />
       <p class="quiet">Questions are answered by the old model until this is done.</p>
@@ -71,7 +71,9 @@ export function ModelSwitch(props: {
               disabled={others.length === 0}
               onChange={(event) => setWanted(event.currentTarget.value)}
             >
-              <option value="">{others.length === 0 ? "no other model is here" : "choose a model"}</option>
+              <option value="">
+                {others.length === 0 ? "no other model is here" : "choose a model"}
+              </option>
               {others.map((model) => (
                 <option key={model.reference} value={model.reference}>
                   {model.reference} ({model.kind}

@@ -40,7 +40,8 @@ function optionsOf(width: number, axis: string, colour: string, dots: boolean): 
   const quiet = resolved("--quiet");
   const stroke = resolved(colour);
   const font = "12px system-ui, sans-serif";
-  const values = (_: uPlot, splits: number[]): string[] => splits.map((split) => formatFigure(split));
+  const values = (_: uPlot, splits: number[]): string[] =>
+    splits.map((split) => formatFigure(split));
   return {
     width,
     height: kHeight,
@@ -48,9 +49,25 @@ function optionsOf(width: number, axis: string, colour: string, dots: boolean): 
     cursor: { y: false, drag: { x: false, y: false } },
     scales: { x: { time: false } },
     axes: [
-      { stroke: quiet, font, values, label: axis, labelFont: font, labelSize: 18, size: 28,
-        grid: { show: false }, ticks: { show: false } },
-      { stroke: quiet, font, values, size: 52, grid: { stroke: line, width: 1 }, ticks: { show: false } },
+      {
+        stroke: quiet,
+        font,
+        values,
+        label: axis,
+        labelFont: font,
+        labelSize: 18,
+        size: 28,
+        grid: { show: false },
+        ticks: { show: false },
+      },
+      {
+        stroke: quiet,
+        font,
+        values,
+        size: 52,
+        grid: { stroke: line, width: 1 },
+        ticks: { show: false },
+      },
     ],
     series: [{}, { stroke, width: 2, points: { show: dots, size: 7, fill: stroke } }],
   };

@@ -95,12 +95,7 @@ function DataFields(props: {
   );
 }
 
-function ModelFields(props: {
-  draft: JobDraft;
-  change: Change;
-  errors: Partial<Record<string, string>>;
-}): JSX.Element {
-  const { draft, change, errors } = props;
+function BaseField({ draft, change }: { draft: JobDraft; change: Change }): JSX.Element {
   const models = useResource("models", listModels);
   // A static model has no layers to go on training.
   const bases = (models.value ?? []).filter((model) => model.kind === "transformer");
@@ -129,6 +124,20 @@ function ModelFields(props: {
           </select>
         )}
       </Field>
+      {models.problem && <ProblemNotice problem={models.problem} />}
+    </>
+  );
+}
+
+function ModelFields(props: {
+  draft: JobDraft;
+  change: Change;
+  errors: Partial<Record<string, string>>;
+}): JSX.Element {
+  const { draft, change, errors } = props;
+  return (
+    <>
+      <BaseField draft={draft} change={change} />
       <Field
         id="job-name"
         label="Name of the model"
@@ -163,21 +172,23 @@ function ModelFields(props: {
           />
         )}
       </Field>
-      {models.problem && <ProblemNotice problem={models.problem} />}
     </>
   );
 }
 
-/** Starts a training job on a collection, and goes to its page. */
-export function JobForm(): JSX.Element {
-  const [draft, setDraft] = useState(kEmptyDraft);
-  const [file, setFile] = useState<File | null>(null);
+interface Start {
+  errors: Partial<Record<string, string>>;
+  busy: boolean;
+  problem: Problem | null;
+  start: () => Promise<void>;
+}
+
+/** Checks, sends the file, starts the job and goes to its page. */
+function useStart(draft: JobDraft, file: File | null): Start {
   const [tried, setTried] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const change: Change = (part) => setDraft((old) => ({ ...old, ...part }));
   const errors = draftErrors(draft, file !== null);
-
   const start = async (): Promise<void> => {
     setTried(true);
     if (Object.keys(errors).length > 0) {
@@ -194,7 +205,15 @@ export function JobForm(): JSX.Element {
       setBusy(false);
     }
   };
-  const shown = tried ? errors : {};
+  return { errors: tried ? errors : {}, busy, problem, start };
+}
+
+/** Starts a training job on a collection, and goes to its page. */
+export function JobForm(): JSX.Element {
+  const [draft, setDraft] = useState(kEmptyDraft);
+  const [file, setFile] = useState<File | null>(null);
+  const { errors, busy, problem, start } = useStart(draft, file);
+  const change: Change = (part) => setDraft((old) => ({ ...old, ...part }));
   return (
     <form
       class="card"
@@ -208,8 +227,8 @@ export function JobForm(): JSX.Element {
       <h2 id="new-job-title">Train a model</h2>
       <KindChoice draft={draft} change={change} />
       <div class="form-grid">
-        <DataFields draft={draft} change={change} errors={shown} onFile={setFile} />
-        <ModelFields draft={draft} change={change} errors={shown} />
+        <DataFields draft={draft} change={change} errors={errors} onFile={setFile} />
+        <ModelFields draft={draft} change={change} errors={errors} />
       </div>
       <label class="choice">
         <input

@@ -27,5 +27,7 @@ export function durationSeconds(job: Job, now = Date.now()): number | null {
 
 /** What the steps of a kind are, before the events have told. */
 export function stepsOf(kind: string): string[] {
-  return kind === "evaluate" ? ["prepare", "evaluate"] : ["prepare", "train", "evaluate", "publish"];
+  return kind === "evaluate"
+    ? ["prepare", "evaluate"]
+    : ["prepare", "train", "evaluate", "publish"];
 }

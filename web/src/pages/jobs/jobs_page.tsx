@@ -57,8 +57,8 @@ export function JobsPage(): JSX.Element {
       {value === null && !problem && <Spinner label="Looking at the jobs" />}
       {value?.length === 0 && (
         <Empty title="No jobs yet" command="sibyl train coldstart --collection docs">
-          Training teaches a model the words of your documents. The button above starts a job, or this
-          does, from a collection and without any labels.
+          Training teaches a model the words of your documents. The button above starts a job, or
+          this does, from a collection and without any labels.
         </Empty>
       )}
       {value !== null && value.length > 0 && (

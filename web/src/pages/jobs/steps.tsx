@@ -31,13 +31,19 @@ export function Steps({ job, view }: { job: Job; view: JobView }): JSX.Element {
         const step = known ?? { name, state: "waiting" as const, seconds: null, error: "" };
         const state = shownState(step, job);
         return (
-          <li key={name} class={`step step-${state}`} aria-current={state === "running" ? "step" : undefined}>
+          <li
+            key={name}
+            class={`step step-${state}`}
+            aria-current={state === "running" ? "step" : undefined}
+          >
             <span class="step-mark" aria-hidden="true">
               {state === "done" && <Icon name="check" />}
             </span>
             <span class="step-name">{name}</span>
             <span class="step-word quiet">
-              {state === "done" && step.seconds !== null ? formatDuration(step.seconds) : kWords[state]}
+              {state === "done" && step.seconds !== null
+                ? formatDuration(step.seconds)
+                : kWords[state]}
             </span>
           </li>
         );

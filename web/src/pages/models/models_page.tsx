@@ -42,7 +42,11 @@ export function ModelsPage(): JSX.Element {
         <ul class="cards">
           {value.map((model) => (
             <li key={model.reference}>
-              <ModelCard model={model} busy={busy !== ""} onDefault={() => void makeDefault(model.name)} />
+              <ModelCard
+                model={model}
+                busy={busy !== ""}
+                onDefault={() => void makeDefault(model.name)}
+              />
             </li>
           ))}
         </ul>
