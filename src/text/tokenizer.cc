@@ -1,8 +1,10 @@
 #include "text/tokenizer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/json.h"
+#include "text/internal/generic_encoder.h"
 #include "text/internal/pipeline_tokenizer.h"
 #include "text/internal/tokenizer_file.h"
 #include "text/internal/wordpiece.h"
@@ -35,27 +37,51 @@ int32_t find_padding(const Json& file, const TokenizerParts& parts) {
   return -1;
 }
 
+/// Added tokens that are looked for after normalisation.
+std::vector<AddedToken> normalized_only(std::vector<AddedToken> tokens) {
+  std::erase_if(tokens, [](const AddedToken& token) { return !token.normalized; });
+  return tokens;
+}
+
 Result<void> read_encoder(const Json& file, const Json& model, TokenizerParts& parts) {
   const std::string type = type_of(&model);
-  if (type != "WordPiece") {
+  std::shared_ptr<const PieceModel> pieces;
+  const Json* normalizer = member(file, "normalizer");
+  const Json* pre_tokenizer = member(file, "pre_tokenizer");
+  std::vector<AddedToken> late = normalized_only(parts.added);
+  if (type == "WordPiece") {
+    auto wordpiece = read_wordpiece(model, parts);
+    if (!wordpiece) {
+      return pass_on(wordpiece);
+    }
+    if (type_of(normalizer) == "BertNormalizer" && late.empty() &&
+        type_of(pre_tokenizer) == "BertPreTokenizer") {
+      parts.encoder =
+          std::make_unique<BertWordPiece>(read_bert_options(*normalizer), std::move(*wordpiece));
+      return {};
+    }
+    pieces = std::move(*wordpiece);
+  } else if (type == "Unigram") {
+    auto unigram = read_unigram(model, parts);
+    if (!unigram) {
+      return pass_on(unigram);
+    }
+    pieces = std::move(*unigram);
+  } else {
     return fail(Code::InvalidData,
                 "tokenizer.json: model.type '{}' is not supported; WordPiece and Unigram are",
                 type);
   }
-  auto wordpiece = read_wordpiece(model, parts);
-  if (!wordpiece) {
-    return pass_on(wordpiece);
+  auto steps = Normalizer::read(normalizer);
+  if (!steps) {
+    return pass_on(steps);
   }
-  const Json* normalizer = member(file, "normalizer");
-  if (type_of(normalizer) != "BertNormalizer" ||
-      type_of(member(file, "pre_tokenizer")) != "BertPreTokenizer") {
-    return fail(Code::InvalidData,
-                "tokenizer.json: normalizer '{}' with pre_tokenizer '{}' is not supported; "
-                "BertNormalizer with BertPreTokenizer is",
-                type_of(normalizer), type_of(member(file, "pre_tokenizer")));
+  auto splits = PreTokenizer::read(pre_tokenizer);
+  if (!splits) {
+    return pass_on(splits);
   }
-  parts.encoder =
-      std::make_unique<BertWordPiece>(read_bert_options(*normalizer), std::move(*wordpiece));
+  parts.encoder = std::make_unique<GenericEncoder>(std::move(*steps), std::move(*splits),
+                                                   std::move(pieces), std::move(late));
   return {};
 }
 

@@ -5,23 +5,41 @@
 
 #include <utf8proc.h>
 
+#include "text/utf8.h"
+
 namespace sibyl::text {
 
-void compose_in_place(std::string& text) {
+void normalize_in_place(std::string& text, bool compose, bool compatible) {
   struct Free {
-    void operator()(utf8proc_uint8_t* bytes) const {
-      std::free(bytes);
-    }  // allocated by the library
+    void operator()(utf8proc_uint8_t* bytes) const { std::free(bytes); }  // the library's malloc
   };
+  const int options = UTF8PROC_STABLE | (compose ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
+                      (compatible ? UTF8PROC_COMPAT : 0);
   utf8proc_uint8_t* bytes = nullptr;
-  const auto size =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                   static_cast<utf8proc_ssize_t>(text.size()), &bytes,
-                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                 static_cast<utf8proc_ssize_t>(text.size()), &bytes,
+                                 static_cast<utf8proc_option_t>(options));
   const std::unique_ptr<utf8proc_uint8_t, Free> owner(bytes);
   if (size >= 0) {
     text.assign(reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
   }
+}
+
+size_t grapheme_length(std::string_view text, size_t position) {
+  const size_t begin = position;
+  utf8proc_int32_t state = 0;
+  char32_t before = next_code_point(text, position);
+  while (position < text.size()) {
+    size_t next = position;
+    const char32_t c = next_code_point(text, next);
+    if (utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(before),
+                                         static_cast<utf8proc_int32_t>(c), &state)) {
+      break;
+    }
+    before = c;
+    position = next;
+  }
+  return position - begin;
 }
 
 }  // namespace sibyl::text

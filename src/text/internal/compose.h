@@ -1,10 +1,18 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace sibyl::text {
 
-/// Canonical composition (NFC) of well-formed UTF-8.
-void compose_in_place(std::string& text);
+/// Unicode normal form of well-formed UTF-8: NFC, NFD, NFKC or NFKD.
+void normalize_in_place(std::string& text, bool compose, bool compatible);
+inline void compose_in_place(std::string& text) {
+  normalize_in_place(text, true, false);
+}
+
+/// Length of the grapheme cluster that starts at `position` (Unicode annex 29, extended).
+size_t grapheme_length(std::string_view text, size_t position);
 
 }  // namespace sibyl::text

@@ -57,6 +57,13 @@ class TokenSink {
   bool offsets_;
 };
 
+/// Turns a normalised word, bytes [begin, end) of a buffer, into tokens. Immutable, thread-safe.
+class PieceModel {
+ public:
+  virtual ~PieceModel() = default;
+  virtual void encode(const WordBuffer& text, size_t begin, size_t end, TokenSink& sink) const = 0;
+};
+
 /// Tokens of a stretch of text that holds no added token. `base` is its place in the original.
 class SegmentEncoder {
  public:

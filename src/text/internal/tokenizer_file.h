@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "text/internal/bert_splitter.h"
 #include "text/internal/pipeline_tokenizer.h"
+#include "text/internal/unigram.h"
 #include "text/internal/wordpiece.h"
 #include "text/utf8.h"
 
@@ -30,6 +31,10 @@ BertOptions read_bert_options(const base::Json& normalizer);
 /// {"type": "WordPiece", ...}: fills tokens, vocabulary and unknown id.
 Result<std::shared_ptr<const WordPieceModel>> read_wordpiece(const base::Json& model,
                                                              TokenizerParts& parts);
+
+/// {"type": "Unigram", "vocab": [["piece", score], ...], ...}: the same.
+Result<std::shared_ptr<const UnigramModel>> read_unigram(const base::Json& model,
+                                                         TokenizerParts& parts);
 
 /// Puts names at their ids; refuses ids that are negative, too large or used twice.
 Result<void> put_token(std::vector<std::string>& tokens, std::string_view name, int64_t id);

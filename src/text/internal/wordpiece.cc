@@ -24,40 +24,42 @@ WordPieceModel::Piece WordPieceModel::longest(Trie::Node from, std::string_view 
   return best;
 }
 
-void WordPieceModel::encode(const WordBuffer& word, TokenSink& sink) const {
-  const std::string_view bytes = word.bytes;
-  // A character has at most four bytes, so short words need no count.
-  if (bytes.size() > settings_.characters_max && code_points(bytes) > settings_.characters_max) {
-    sink.add(settings_.unknown_id, word, 0, bytes.size());
+void WordPieceModel::encode(const WordBuffer& text, size_t begin, size_t end,
+                            TokenSink& sink) const {
+  const std::string_view word = std::string_view(text.bytes).substr(0, end);
+  const size_t size = end - begin;
+  // No word has more characters than bytes, so short ones need no count.
+  if (size > settings_.characters_max &&
+      code_points(word.substr(begin)) > settings_.characters_max) {
+    sink.add(settings_.unknown_id, text, begin, end);
     return;
   }
-  const Piece whole = longest(Trie::kRoot, bytes, 0);
-  if (whole.end == bytes.size() && whole.id >= 0) [[likely]] {
-    sink.add(whole.id, word, 0, bytes.size());
+  const Piece whole = longest(Trie::kRoot, word, begin);
+  if (whole.end == end && whole.id >= 0) [[likely]] {
+    sink.add(whole.id, text, begin, end);
     return;
   }
   std::vector<Piece> pieces;
   pieces.reserve(16);
-  for (Piece piece = whole;; piece = longest(continuing_, bytes, piece.end)) {
+  for (Piece piece = whole;; piece = longest(continuing_, word, piece.end)) {
     if (piece.id < 0) {  // one part unknown makes the whole word unknown
-      sink.add(settings_.unknown_id, word, 0, bytes.size());
+      sink.add(settings_.unknown_id, text, begin, end);
       return;
     }
     pieces.push_back(piece);
-    if (piece.end == bytes.size()) {
+    if (piece.end == end) {
       break;
     }
   }
-  size_t begin = 0;
   for (const Piece& piece : pieces) {
-    sink.add(piece.id, word, begin, piece.end);
+    sink.add(piece.id, text, begin, piece.end);
     begin = piece.end;
   }
 }
 
 void BertWordPiece::encode(std::string_view segment, uint32_t base, TokenSink& sink) const {
   splitter_.split(segment, base, sink.offsets(), [this, &sink](const WordBuffer& word) {
-    model_->encode(word, sink);
+    model_->encode(word, 0, word.bytes.size(), sink);
     return !sink.full();
   });
 }

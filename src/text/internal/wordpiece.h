@@ -12,7 +12,7 @@
 namespace sibyl::text {
 
 /// Splits normalised words into the longest known pieces, from left to right. Immutable.
-class WordPieceModel {
+class WordPieceModel final : public PieceModel {
  public:
   struct Settings {
     int32_t unknown_id = 0;
@@ -21,7 +21,7 @@ class WordPieceModel {
   };
   WordPieceModel(std::shared_ptr<const Trie> vocabulary, const Settings& settings);
 
-  void encode(const WordBuffer& word, TokenSink& sink) const;
+  void encode(const WordBuffer& text, size_t begin, size_t end, TokenSink& sink) const override;
 
  private:
   struct Piece {

@@ -40,7 +40,7 @@ Result<std::shared_ptr<const WordPieceModel>> read_wordpiece(const Json& model,
   parts.unknown_id = settings.unknown_id;
   settings.continuing_prefix = text_at(model, "continuing_subword_prefix", "##");
   const Json* most = member(model, "max_input_chars_per_word");
-  if (most != nullptr && most->is_number_unsigned()) {
+  if (most != nullptr && most->is_number_integer() && most->get<int64_t>() >= 0) {
     settings.characters_max = most->get<size_t>();
   }
   return std::make_shared<const WordPieceModel>(parts.vocabulary, settings);
