@@ -1,7 +1,9 @@
+#include <filesystem>
 #include <utility>
 
 #include "base/file_system.h"
 #include "base/json.h"
+#include "base/json_access.h"
 #include "base/stop.h"
 #include "job/internal/progress.h"
 #include "job/internal/steps.h"
@@ -13,11 +15,6 @@ namespace sibyl::job::internal {
 namespace {
 
 using base::Json;
-
-std::string text_of(const Json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 // "name@version" of a model of the owner's registry.
 std::string reference_of(const Json& model, const std::string& name) {
@@ -34,10 +31,10 @@ std::string reference_of(const Json& model, const std::string& name) {
 std::string already_there(OwnerClient& owner, const std::string& name,
                           const model::Provenance& ours) {
   const auto model = owner.call("GET", "/v1/models/" + net::encode_uri_part(name), {});
-  if (!model || text_of(*model, "path").empty()) {
+  if (!model || base::text_at(*model, "path").empty()) {
     return {};
   }
-  const auto theirs = model::read_provenance(text_of(*model, "path"));
+  const auto theirs = model::read_provenance(base::text_at(*model, "path"));
   if (!theirs || theirs->checksums != ours.checksums || theirs->created != ours.created) {
     return {};
   }
@@ -60,7 +57,7 @@ class PublishStep final : public Step {
     if (!owner) {
       return pass_on(owner);
     }
-    auto reference = import(workspace, **owner, text_of(*job, "name"));
+    auto reference = import(workspace, **owner, base::text_at(*job, "name"));
     if (!reference) {
       return pass_on(reference);
     }
@@ -75,7 +72,7 @@ class PublishStep final : public Step {
       return done;
     }
     const auto deploy = job->find("deploy");
-    const std::string collection = deploy == job->end() ? "" : text_of(*deploy, "collection");
+    const std::string collection = deploy == job->end() ? "" : base::text_at(*deploy, "collection");
     return collection.empty()
                ? Result<void>()
                : switch_collection(workspace, context, **owner, collection, *reference);
@@ -84,7 +81,9 @@ class PublishStep final : public Step {
  private:
   static Result<std::string> import(const Workspace& workspace, OwnerClient& owner,
                                     const std::string& model_name) {
-    const std::string folder = workspace.file("model");
+    // The owner may run in another folder.
+    const std::string folder =
+        std::filesystem::absolute(workspace.file("model")).lexically_normal().string();
     const auto provenance = model::read_provenance(folder);
     if (!provenance) {
       return tl::unexpected<Error>(provenance.error());
@@ -120,7 +119,7 @@ class PublishStep final : public Step {
       if (switching == state->end() || !switching->is_object()) {
         return check_switched(workspace, *state, collection, reference);
       }
-      progress.report(static_cast<uint64_t>(100 * switching->value("share", 0.0)), 100);
+      progress.report(static_cast<uint64_t>(100 * base::number_at(*switching, "share")), 100);
       if (base::sleep_until_stop(context.stop, 0.3)) {
         return fail(Code::Interrupted, "stopped while collection {} was switched to {}", collection,
                     reference);
@@ -131,7 +130,7 @@ class PublishStep final : public Step {
   Result<void> check_switched(Workspace& workspace, const Json& state,
                               const std::string& collection, const std::string& reference) {
     const auto settings = state.find("settings");
-    const std::string model = settings == state.end() ? "" : text_of(*settings, "model");
+    const std::string model = settings == state.end() ? "" : base::text_at(*settings, "model");
     if (model != reference) {
       return fail(Code::FailedPrecondition,
                   "collection {} did not switch to {}: it uses '{}'; the server's log says why",

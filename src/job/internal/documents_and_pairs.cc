@@ -157,7 +157,10 @@ Result<std::vector<answer::JudgedQuestion>> load_judged_questions(const JobFile&
   for (ResolvedPair& pair : *pairs) {
     const auto [place, is_new] = places.emplace(pair.question, questions.size());
     if (is_new) {
-      questions.push_back({fmt::format("q{}", questions.size() + 1), pair.question, {}});
+      answer::JudgedQuestion question;
+      question.id = fmt::format("q{}", questions.size() + 1);
+      question.question = pair.question;
+      questions.push_back(std::move(question));
     }
     auto& gold = questions[place->second].gold;
     if (std::find(gold.begin(), gold.end(), pair.document) == gold.end()) {

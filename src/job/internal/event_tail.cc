@@ -4,6 +4,7 @@
 
 #include "base/file_system.h"
 #include "base/json.h"
+#include "base/json_access.h"
 
 namespace sibyl::job::internal {
 
@@ -45,10 +46,10 @@ std::string last_error(const Workspace& workspace, std::string_view step) {
   std::string error;
   for (const std::string& line : *lines) {
     const auto event = base::parse_json(line);
-    if (!event || !event->is_object() || event->value("step", "") != step) {
+    if (!event || !event->is_object() || base::text_at(*event, "step") != step) {
       continue;
     }
-    if (event->value("event", "") == "start") {
+    if (base::text_at(*event, "event") == "start") {
       error.clear();
     } else if (const auto found = event->find("error");
                found != event->end() && found->is_string()) {

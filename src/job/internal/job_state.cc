@@ -2,6 +2,7 @@
 
 #include "base/file_system.h"
 #include "base/json.h"
+#include "base/json_access.h"
 
 namespace sibyl::job::internal {
 namespace {
@@ -64,7 +65,7 @@ std::string published_model(const std::string& folder) {
     return {};
   }
   const auto json = base::parse_json(*text);
-  return json && json->is_object() ? json->value("model", "") : std::string();
+  return json ? base::text_at(*json, "model") : std::string();
 }
 
 }  // namespace sibyl::job::internal
