@@ -17,6 +17,9 @@ struct JudgedQuestion {
   std::string id;
   std::string question;
   std::vector<std::string> gold;  ///< document ids
+  /// Texts of right answers that were given without an id. An answer is right when its passage is
+  /// such a text, or a part of 200 bytes or more of one (white space aside).
+  std::vector<std::string> gold_texts;
 };
 /// Pairs (question + answer_id or answer), or questions {"_id"|"id","text"|"question"} with
 /// TREC/BEIR qrels; JSONL or CSV, gzip too. Several answers of one question text are merged. Wrong

@@ -1,7 +1,7 @@
 #include "answer/internal/question.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 #include "answer/internal/retrieval_lists.h"
 #include "answer/internal/row_builder.h"
 #include "answer/internal/spans.h"
+#include "index/vector_index.h"
 
 namespace sibyl::answer::internal {
 namespace {
 
-constexpr size_t kBm25 = static_cast<size_t>(Retrieval::Bm25);
 constexpr size_t kChunks = static_cast<size_t>(Retrieval::Chunks);
 
 struct Ranked {
@@ -49,14 +49,40 @@ void fill_passage(const Document& document, const PassageTable& table, size_t pa
   answer.headings = table.headings[place.heading];
 }
 
+/// Best chunk of each ranked candidate: by vector when the question has one, whatever retrievals
+/// the pipeline names; nothing for BM25 alone.
+Result<std::vector<uint32_t>> best_chunks(const QuestionRun& run, const Question& question,
+                                          const Candidates& candidates,
+                                          const std::vector<Ranked>& ranked) {
+  std::vector<uint32_t> parts;
+  if (question.vector.empty() || candidates.scored[kChunks]) {
+    for (const Ranked& one : ranked) {
+      parts.push_back(candidates.chunk_parts[one.candidate]);
+    }
+    return parts;
+  }
+  std::vector<store::RowRef> rows;
+  for (const Ranked& one : ranked) {
+    rows.push_back(candidates.rows[one.candidate]);
+  }
+  auto hits = run.snapshot.score_vectors(kChunks, question.vector, rows);
+  if (!hits) {
+    return pass_on(hits);
+  }
+  for (const store::Hit& hit : *hits) {
+    parts.push_back(hit.score == index::kNoVector ? kNoChunk : hit.part);
+  }
+  return parts;
+}
+
 /// Answers of ranked candidates: their document, best passage, span and retrievals.
 class AnswerMaker {
  public:
-  AnswerMaker(const QuestionRun& run, const QueryRequest& request, const Candidates& candidates,
-              const TermWeights& weights)
-      : run_(run), request_(request), candidates_(candidates), weights_(weights) {}
+  AnswerMaker(const QuestionRun& run, const QueryRequest& request, const Question& question,
+              const Candidates& candidates)
+      : run_(run), request_(request), question_(question), candidates_(candidates) {}
 
-  Result<Answer> make(const Ranked& ranked) const {
+  Result<Answer> make(const Ranked& ranked, uint32_t chunk) {
     auto row = run_.snapshot.row(candidates_.rows[ranked.candidate]);
     if (!row) {
       return pass_on(row);
@@ -76,30 +102,50 @@ class AnswerMaker {
     answer.title = document->title;
     answer.url = document->url;
     answer.metadata = document->metadata;
-    const uint32_t part = candidates_.chunk_parts[ranked.candidate];
-    const bool by_chunk = run_.pipeline.blend->uses()[kChunks] && part < table->passages.size();
-    fill_passage(*document, *table,
-                 by_chunk ? part : best_passage(document->text, *table, weights_, run_.analyzer),
-                 answer);
-    if (request_.spans) {
-      answer.span = best_span(answer.text, weights_, run_.analyzer);
+    size_t passage = chunk;
+    if (passage >= table->passages.size()) {
+      passage = 0;
+      if (table->passages.size() > 1) {
+        auto weights = term_weights();
+        if (!weights) {
+          return pass_on(weights);
+        }
+        passage = best_passage(document->text, *table, **weights, run_.analyzer);
+      }
     }
-    fill_retrievals(ranked.candidate, answer);
+    fill_passage(*document, *table, passage, answer);
+    if (request_.spans) {
+      auto weights = term_weights();
+      if (!weights) {
+        return pass_on(weights);
+      }
+      answer.span = best_span(answer.text, **weights, run_.analyzer);
+    }
+    for (size_t r = 0; r < kRetrievals; ++r) {
+      answer.retrievals[r] = {candidates_.scored[r], candidates_.features[ranked.candidate][r],
+                              candidates_.ranks[ranked.candidate][r]};
+    }
     return answer;
   }
 
  private:
-  void fill_retrievals(size_t candidate, Answer& answer) const {
-    for (size_t r = 0; r < kRetrievals; ++r) {
-      answer.retrievals[r] = {candidates_.scored[r], candidates_.features[candidate][r],
-                              candidates_.ranks[candidate][r]};
+  /// Measured when first needed: without spans and with chunks nothing asks for them.
+  Result<const TermWeights*> term_weights() {
+    if (!weights_) {
+      auto measured = TermWeights::measure(run_.snapshot, kContentField, question_.terms);
+      if (!measured) {
+        return pass_on(measured);
+      }
+      weights_ = std::move(*measured);
     }
+    return &*weights_;
   }
 
   const QuestionRun& run_;
   const QueryRequest& request_;
+  const Question& question_;
   const Candidates& candidates_;
-  const TermWeights& weights_;
+  std::optional<TermWeights> weights_;
 };
 
 /// Encodes the question once when any vector retrieval needs it.
@@ -185,17 +231,18 @@ Result<std::vector<Answer>> run_question(const QuestionRun& run, const QueryRequ
   if (!candidates) {
     return pass_on(candidates);
   }
-  auto weights = TermWeights::measure(run.snapshot, kContentField, question.terms);
-  if (!weights) {
-    return pass_on(weights);
+  const std::vector<Ranked> ranked = rank_candidates(*candidates, *run.pipeline.blend, request.top);
+  auto chunks = best_chunks(run, question, *candidates, ranked);
+  if (!chunks) {
+    return pass_on(chunks);
   }
   std::vector<Answer> answers;
-  const AnswerMaker maker(run, request, *candidates, *weights);
-  for (const Ranked& ranked : rank_candidates(*candidates, *run.pipeline.blend, request.top)) {
+  AnswerMaker maker(run, request, question, *candidates);
+  for (size_t i = 0; i < ranked.size(); ++i) {
     if (stop.stop_requested()) {
       return fail(Code::Interrupted, "the question was cancelled");
     }
-    auto answer = maker.make(ranked);
+    auto answer = maker.make(ranked[i], (*chunks)[i]);
     if (!answer) {
       return pass_on(answer);
     }

@@ -1,6 +1,5 @@
 #include "answer/internal/retrieval_lists.h"
 
-#include <limits>
 #include <unordered_map>
 
 #include "answer/internal/row_builder.h"
@@ -55,7 +54,7 @@ Result<Candidates> score_candidates(const store::Snapshot& snapshot, const Quest
   }
   result.features.resize(result.rows.size());
   result.ranks.resize(result.rows.size());
-  result.chunk_parts.resize(result.rows.size(), std::numeric_limits<uint32_t>::max());
+  result.chunk_parts.resize(result.rows.size(), kNoChunk);
   result.scored = question.listed;
   for (size_t r = 0; r < kRetrievals; ++r) {
     if (!question.listed[r]) {

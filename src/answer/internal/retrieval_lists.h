@@ -9,6 +9,8 @@
 
 namespace sibyl::answer::internal {
 
+inline constexpr uint32_t kNoChunk = UINT32_MAX;
+
 /// A question ready to be looked up.
 struct Question {
   std::vector<float> vector;  ///< empty when only BM25 is asked
@@ -28,7 +30,7 @@ struct Candidates {
   std::vector<uint64_t> sequences;
   std::vector<std::array<float, kRetrievals>> features;
   std::vector<std::array<uint32_t, kRetrievals>> ranks;  ///< in the own lists, from 1; 0: not in it
-  std::vector<uint32_t> chunk_parts;  ///< best chunk; UINT32_MAX when chunks were not scored
+  std::vector<uint32_t> chunk_parts;  ///< best chunk; kNoChunk when none was scored
   std::array<bool, kRetrievals> scored{};
 };
 
