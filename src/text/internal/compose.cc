@@ -5,6 +5,7 @@
 
 #include <utf8proc.h>
 
+#include "text/internal/unicode.h"
 #include "text/utf8.h"
 
 namespace sibyl::text {
@@ -23,6 +24,24 @@ void normalize_in_place(std::string& text, bool compose, bool compatible) {
   if (size >= 0) {
     text.assign(reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
   }
+}
+
+bool joins_previous(char32_t code_point) {
+  if (code_point < 0x300) {
+    return false;
+  }
+  // Hangul vowels and final consonants compose by arithmetic, not by table.
+  if (code_point >= 0x1161 && code_point <= 0x11FF) {
+    return true;
+  }
+  char32_t parts[18];
+  const int count = decompose_compatible(code_point, parts);
+  // Only the first part meets what stands before.
+  const char32_t first = count > 0 ? parts[0] : code_point;
+  const auto* property = utf8proc_get_property(static_cast<utf8proc_int32_t>(first));
+  // The library marks what can be second in a pair by this half of its table.
+  const bool second = property->comb_index != UINT16_MAX && property->comb_index >= 0x8000;
+  return property->combining_class != 0 || second;
 }
 
 size_t grapheme_length(std::string_view text, size_t position) {

@@ -9,6 +9,20 @@
 
 namespace sibyl::text {
 
+namespace {
+
+/// Start of the code point that ends at `end`. What replaces a match stands for its last character,
+/// as in the library.
+size_t last_start(std::string_view text, size_t end) {
+  size_t start = end - 1;
+  while (start > 0 && (static_cast<unsigned char>(text[start]) & 0xC0) == 0x80) {
+    --start;
+  }
+  return start;
+}
+
+}  // namespace
+
 bool SignStep::add(char sign, const std::string& content) {
   auto& slot = contents_[static_cast<unsigned char>(sign)];
   if (slot || put_in_.find(sign) != std::string::npos) {
@@ -38,7 +52,7 @@ void LiteralStep::apply(std::string_view text, bool offsets, WordBuffer& out) co
     }
     if (found < text.size()) {
       at = found + pattern_.size();
-      append_with_origin(content_, found, at, offsets, out);
+      append_with_origin(content_, last_start(text, at), at, offsets, out);
     }
   }
 }
@@ -89,7 +103,7 @@ void RunStep::apply(std::string_view text, bool offsets, WordBuffer& out) const 
       end = next;
     }
     if (count >= pattern_.count_min) {
-      append_with_origin(content_, begin, end, offsets, out);
+      append_with_origin(content_, last_start(text, end), end, offsets, out);
       at = end;
       continue;
     }
@@ -113,10 +127,7 @@ void StripStep::apply(std::string_view text, bool offsets, WordBuffer& out) cons
   }
   size_t end = text.size();
   while (right_ && end > begin) {
-    size_t start = end - 1;
-    while (start > begin && (static_cast<unsigned char>(text[start]) & 0xC0) == 0x80) {
-      --start;
-    }
+    const size_t start = last_start(text, end);
     size_t next = start;
     if (!is_space(next_code_point(text, next))) {
       break;
@@ -162,27 +173,25 @@ void CharacterStep::apply(std::string_view text, bool offsets, WordBuffer& out) 
 }
 
 void UnicodeStep::apply(std::string_view text, bool offsets, WordBuffer& out) const {
-  // ASCII never changes and nothing composes with what stands before it, so runs of other code
-  // points, each with the ASCII one before it, can be done alone.
+  // Normal forms can be made apart for stretches that start with a code point that nothing before
+  // it composes or changes places with.
   std::string part;
   for (size_t at = 0; at < text.size();) {
     const size_t begin = at;
-    ++at;
-    while (at < text.size() && static_cast<unsigned char>(text[at]) >= 0x80) {
-      ++at;
+    next_code_point(text, at);
+    while (at < text.size()) {
+      size_t next = at;
+      if (!joins_previous(next_code_point(text, next))) {
+        break;
+      }
+      at = next;
     }
     const std::string_view given = text.substr(begin, at - begin);
     part = given;
-    if (given.size() > 1 || static_cast<unsigned char>(given[0]) >= 0x80) {
+    if (given.size() > 1) {  // ASCII never changes
       normalize_in_place(part, compose_, compatible_);
     }
-    if (part == given) {
-      for (size_t i = begin; i < at; ++i) {
-        append_with_origin(text.substr(i, 1), i, i + 1, offsets, out);
-      }
-    } else {
-      append_with_origin(part, begin, at, offsets, out);
-    }
+    append_with_origin(part, begin, at, offsets, out);
   }
 }
 
