@@ -9,11 +9,18 @@ if(NOT EXISTS "${torch}/lib/libtorch_cpu.so")
   message(FATAL_ERROR "LibTorch is missing at ${SIBYL_TORCH_ROOT}; run tools/setup torch, "
                       "or configure with -DSIBYL_TRAINER=OFF")
 endif()
+# The wheel's include folder also holds other versions of fmt, oneDNN and protobuf than ours: only
+# LibTorch's own headers are made visible.
+set(torch_include "${CMAKE_BINARY_DIR}/torch-include")
+file(MAKE_DIRECTORY "${torch_include}")
+foreach(folder ATen c10 caffe2 torch)
+  file(CREATE_LINK "${torch}/include/${folder}" "${torch_include}/${folder}" SYMBOLIC)
+endforeach()
 file(GLOB nvidia_libs "${SIBYL_TORCH_ROOT}/nvidia/*/lib")
 add_library(sibyl_dep_torch INTERFACE)
 add_library(sibyl::dep_torch ALIAS sibyl_dep_torch)
 target_include_directories(sibyl_dep_torch SYSTEM INTERFACE
-  "${torch}/include" "${torch}/include/torch/csrc/api/include")
+  "${torch_include}" "${torch_include}/torch/csrc/api/include")
 target_link_libraries(sibyl_dep_torch INTERFACE "${torch}/lib/libtorch_cpu.so"
                       "${torch}/lib/libc10.so")
 foreach(folder "${torch}/lib" ${nvidia_libs})
