@@ -272,6 +272,7 @@ test("a phone and a dark screen show everything", async () => {
     await page.locator(".card").first().waitFor();
     if (name === "job") {
       await page.getByRole("heading", { name: "Plan" }).waitFor();
+      await page.getByRole("row", { name: /trained blend nDCG@10 0\.702/ }).waitFor();
     }
     await checkNoSidewaysScroll(page, name);
     await checkAccessible(page, `${name} on a dark phone`);

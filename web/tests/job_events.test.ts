@@ -21,7 +21,7 @@ function progress(done: number, loss: number, stage = "labels", total = 100): Jo
   };
 }
 
-function metric(value: number, epoch: number, best = true): JobEvent {
+function metric(value: number, epoch: number, best = value): JobEvent {
   return { step: "train", event: "metric", name: "ndcg_at_10", value, epoch, best };
 }
 
@@ -91,6 +91,27 @@ describe("the curve", () => {
     ]);
   });
 
+  it("marks the best measurement, which need not be the last", () => {
+    const view = after(
+      progress(10, 3),
+      metric(0.5, 1),
+      progress(20, 2),
+      metric(0.7, 2),
+      progress(30, 1),
+      metric(0.6, 3, 0.7),
+    );
+    expect(view.metrics.map((point) => point.best)).toEqual([false, true, false]);
+  });
+
+  it("starts the next stage where a shortened one really ended", () => {
+    const view = after(
+      progress(10, 3, "cold", 100),
+      progress(20, 2, "cold", 20),
+      progress(5, 1, "labels", 50),
+    );
+    expect(view.loss.map((point) => point.at)).toEqual([10, 20, 25]);
+  });
+
   it("goes back when training resumes from a checkpoint", () => {
     const view = after(
       progress(10, 3),
@@ -122,6 +143,20 @@ describe("the curve", () => {
     expect(
       view.loss.every((point, index, all) => index === 0 || point.at > (all[index - 1]?.at ?? 0)),
     ).toBe(true);
+  });
+});
+
+describe("results", () => {
+  it("of an evaluation are no points of a curve, and the later one counts", () => {
+    const measured = (value: number): JobEvent => ({
+      step: "evaluate",
+      event: "metric",
+      name: "trained blend nDCG@10",
+      value,
+    });
+    const view = after(progress(10, 3), measured(0.6), measured(0.7));
+    expect(view.metrics).toEqual([]);
+    expect(view.results).toEqual([{ name: "trained blend nDCG@10", value: 0.7 }]);
   });
 });
 

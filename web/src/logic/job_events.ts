@@ -39,6 +39,12 @@ export interface MetricPoint extends CurvePoint {
   best: boolean;
 }
 
+/** A figure that is no point of a curve: what an evaluation measured at its end. */
+export interface Result {
+  name: string;
+  value: number;
+}
+
 interface Stage {
   name: string;
   offset: number;
@@ -53,6 +59,7 @@ export interface JobView {
   progress: ProgressView | null;
   loss: CurvePoint[];
   metrics: MetricPoint[];
+  results: Result[];
   notes: string[];
   stages: Stage[];
   /** Work done over all stages of training, and what it is counted in. */
@@ -71,6 +78,7 @@ export function emptyJobView(): JobView {
     progress: null,
     loss: [],
     metrics: [],
+    results: [],
     notes: [],
     stages: [],
     at: 0,
@@ -96,11 +104,15 @@ function withStep(view: JobView, name: string, change: Partial<StepView>): StepV
   return steps.map((step) => (step.name === name ? { ...step, ...change } : step));
 }
 
-/** The stage's place on the axis; a new stage starts where the one before ends. */
+/**
+ * The stage's place on the axis; a new stage starts where the one before ends. A stage may turn out
+ * shorter than it said at first (a budget of time).
+ */
 function stageFor(view: JobView, name: string, total: number): [Stage, Stage[]] {
   const known = view.stages.find((stage) => stage.name === name);
   if (known !== undefined) {
-    return [known, view.stages];
+    const stage = { ...known, total };
+    return [stage, view.stages.map((old) => (old === known ? stage : old))];
   }
   const last = view.stages.at(-1);
   const offset = last === undefined ? 0 : last.offset + last.total;
@@ -135,19 +147,25 @@ function onProgress(view: JobView, event: JobEvent, step: string): JobView {
   return { ...next, stages, at, unit: progress.unit || view.unit, loss: bounded(loss), metrics };
 }
 
-function onMetric(view: JobView, event: JobEvent): JobView {
+function onMetric(view: JobView, event: JobEvent, step: string): JobView {
   const value = numberOf(event["value"]);
   if (value === null) {
     return view;
   }
   const name = textOf(event["name"]);
-  const best = event["best"] === true;
+  if (step !== "train") {
+    const results = view.results.filter((result) => result.name !== name);
+    return { ...view, results: [...results, { name, value }] };
+  }
+  // The best value so far, so this one when it is no less.
+  const bestSoFar = numberOf(event["best"]);
+  const best = bestSoFar !== null && value >= bestSoFar;
   const point: MetricPoint = {
     name,
     value,
     best,
     at: view.at,
-    stage: view.progress?.stage ?? "",
+    stage: textOf(event["stage"]) || (view.progress?.stage ?? ""),
     epoch: numberOf(event["epoch"]),
   };
   const others = view.metrics
@@ -197,7 +215,7 @@ export function reduceJob(view: JobView, event: JobEvent): JobView {
     case "progress":
       return onProgress(view, event, step);
     case "metric":
-      return onMetric(view, event);
+      return onMetric(view, event, step);
     case "note":
       return { ...view, notes: [...view.notes, textOf(event["text"])].slice(-kNotesMax) };
     default:

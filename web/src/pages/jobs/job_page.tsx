@@ -13,6 +13,7 @@ import { JobLog } from "./job_log";
 import { JobProgress } from "./job_progress";
 import { durationSeconds, kindText, StateBadge } from "./job_words";
 import { Plan } from "./plan";
+import { Results } from "./results";
 import { Steps } from "./steps";
 
 function JobButtons(props: { job: Job; onDone: (resumed: boolean) => void }): JSX.Element | null {
@@ -83,6 +84,7 @@ function Body({ job, live }: { job: Job; live: LiveJob }): JSX.Element {
       )}
       <Summary job={job} live={live} />
       <Curves view={live.view} />
+      <Results results={live.view.results} />
       {live.view.notes.length > 0 && (
         <section class="card" aria-labelledby="notes-title">
           <h2 id="notes-title">Notes</h2>
