@@ -35,6 +35,7 @@ HWY_INLINE void panel_product(const float* a, size_t a_stride, size_t terms, con
   const size_t lanes = hn::Lanes(d);
   FloatVector low[kRows];
   FloatVector high[kRows];
+  SIBYL_SIMD_UNROLL
   for (size_t r = 0; r < kRows; ++r) {
     low[r] = hn::Zero(d);
     high[r] = hn::Zero(d);
@@ -42,12 +43,14 @@ HWY_INLINE void panel_product(const float* a, size_t a_stride, size_t terms, con
   for (size_t i = 0; i < terms; ++i) {
     const auto first = hn::Load(d, panel + i * 2 * lanes);
     const auto second = hn::Load(d, panel + i * 2 * lanes + lanes);
+    SIBYL_SIMD_UNROLL
     for (size_t r = 0; r < kRows; ++r) {
       const auto factor = hn::Set(d, a[r * a_stride + i]);
       low[r] = hn::MulAdd(factor, first, low[r]);
       high[r] = hn::MulAdd(factor, second, high[r]);
     }
   }
+  SIBYL_SIMD_UNROLL
   for (size_t r = 0; r < kRows; ++r) {
     float* to = c + r * c_stride;
     if (columns == 2 * lanes) {
@@ -118,6 +121,7 @@ HWY_INLINE void attend_rows(const Head& head, size_t row) {
     panel_product<kRows>(head.q + row * head.stride, head.stride, head.dimension, panel,
                          std::min(width, head.tokens - j), head.scratch + j, head.tokens);
   }
+  SIBYL_SIMD_UNROLL
   for (size_t r = 0; r < kRows; ++r) {
     softmax_row(head.scratch + r * head.tokens, head.tokens, head.scale);
   }

@@ -40,6 +40,7 @@ template <class Operation, size_t kRows>
 HWY_INLINE void rows_step(FloatVector query, const float* rows, size_t stride, size_t sum,
                           FloatVector (&sums)[kRows][kSums]) {
   const Floats d;
+  SIBYL_SIMD_UNROLL
   for (size_t r = 0; r < kRows; ++r) {
     sums[r][sum] = Operation::step(query, hn::LoadU(d, rows + r * stride), sums[r][sum]);
   }
@@ -51,18 +52,22 @@ HWY_INLINE void rows_kernel(const float* query, const float* base, size_t stride
   const Floats d;
   const size_t lanes = hn::Lanes(d);
   FloatVector sums[kRows][kSums];
+  SIBYL_SIMD_UNROLL
   for (size_t r = 0; r < kRows; ++r) {
+    SIBYL_SIMD_UNROLL
     for (size_t s = 0; s < kSums; ++s) {
       sums[r][s] = hn::Zero(d);
     }
   }
   size_t i = 0;
   for (; i + kSums * lanes <= dimension; i += kSums * lanes) {
+    SIBYL_SIMD_UNROLL
     for (size_t s = 0; s < kSums; ++s) {
       const size_t at = i + s * lanes;
       rows_step<Operation>(hn::LoadU(d, query + at), base + at, stride, s, sums);
     }
   }
+  SIBYL_SIMD_UNROLL
   for (size_t s = 0; s + 1 < kSums; ++s) {
     if (i + lanes <= dimension) {
       rows_step<Operation>(hn::LoadU(d, query + i), base + i, stride, s, sums);
@@ -71,11 +76,13 @@ HWY_INLINE void rows_kernel(const float* query, const float* base, size_t stride
   }
   if (i < dimension) {
     const auto part = load_partial(d, query + i, dimension - i);
+    SIBYL_SIMD_UNROLL
     for (size_t r = 0; r < kRows; ++r) {
       const auto row = load_partial(d, base + r * stride + i, dimension - i);
       sums[r][kSums - 1] = Operation::step(part, row, sums[r][kSums - 1]);
     }
   }
+  SIBYL_SIMD_UNROLL
   for (size_t r = 0; r < kRows; ++r) {
     out[r] =
         sum_lanes(d, hn::Add(hn::Add(sums[r][0], sums[r][1]), hn::Add(sums[r][2], sums[r][3])));

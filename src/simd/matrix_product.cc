@@ -39,7 +39,9 @@ HWY_INLINE void block(const Product& p, size_t i, size_t j) {
   const float* a = p.a + i * p.a_stride;
   const float* b = p.b + j * p.b_stride;
   FloatVector sums[kRows][kColumns];
+  SIBYL_SIMD_UNROLL
   for (size_t r = 0; r < kRows; ++r) {
+    SIBYL_SIMD_UNROLL
     for (size_t s = 0; s < kColumns; ++s) {
       sums[r][s] = hn::Zero(d);
     }
@@ -47,26 +49,33 @@ HWY_INLINE void block(const Product& p, size_t i, size_t j) {
   size_t at = 0;
   for (; at + lanes <= p.k; at += lanes) {
     FloatVector left[kRows];
+    SIBYL_SIMD_UNROLL
     for (size_t r = 0; r < kRows; ++r) {
       left[r] = hn::LoadU(d, a + r * p.a_stride + at);
     }
+    SIBYL_SIMD_UNROLL
     for (size_t s = 0; s < kColumns; ++s) {
       const auto right = hn::LoadU(d, b + s * p.b_stride + at);
+      SIBYL_SIMD_UNROLL
       for (size_t r = 0; r < kRows; ++r) {
         sums[r][s] = hn::MulAdd(left[r], right, sums[r][s]);
       }
     }
   }
   if (at < p.k) {
+    SIBYL_SIMD_UNROLL
     for (size_t s = 0; s < kColumns; ++s) {
       const auto right = load_partial(d, b + s * p.b_stride + at, p.k - at);
+      SIBYL_SIMD_UNROLL
       for (size_t r = 0; r < kRows; ++r) {
         const auto left = load_partial(d, a + r * p.a_stride + at, p.k - at);
         sums[r][s] = hn::MulAdd(left, right, sums[r][s]);
       }
     }
   }
+  SIBYL_SIMD_UNROLL
   for (size_t r = 0; r < kRows; ++r) {
+    SIBYL_SIMD_UNROLL
     for (size_t s = 0; s < kColumns; ++s) {
       p.c[(i + r) * p.c_stride + j + s] = sum_lanes(d, sums[r][s]);
     }

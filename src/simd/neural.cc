@@ -21,10 +21,12 @@ HWY_INLINE FloatVector rational(FloatVector square, const float (&top)[kTop],
                                 const float (&bottom)[kBottom]) {
   const Floats d;
   auto p = hn::Set(d, top[0]);
+  SIBYL_SIMD_UNROLL
   for (size_t i = 1; i < kTop; ++i) {
     p = hn::MulAdd(p, square, hn::Set(d, top[i]));
   }
   auto q = hn::Set(d, bottom[0]);
+  SIBYL_SIMD_UNROLL
   for (size_t i = 1; i < kBottom; ++i) {
     q = hn::MulAdd(q, square, hn::Set(d, bottom[i]));
   }

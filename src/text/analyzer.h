@@ -27,6 +27,7 @@ class Analyzer {
   /// languages there are.
   static Result<std::shared_ptr<const Analyzer>> create(std::string_view language);
   virtual ~Analyzer() = default;
+  /// Replaces `out`.
   virtual void analyze(std::string_view text, std::vector<Term>& out) const = 0;
   virtual std::string_view language() const = 0;
 };

@@ -6,9 +6,9 @@
 #define SIBYL_SIMD_VECTOR_INL_H
 #endif
 
-#include <hwy/highway.h>
-
 #include <cstddef>
+
+#include <hwy/highway.h>
 
 // Highway's own macro is about 8-bit lanes; masked float loads are safe from AVX2 on.
 #undef SIBYL_SIMD_MASKED
@@ -16,6 +16,14 @@
 #define SIBYL_SIMD_MASKED 1
 #else
 #define SIBYL_SIMD_MASKED 0
+#endif
+
+// At -O2 g++ leaves loops over an array of sums rolled, and then the sums lie in memory.
+#undef SIBYL_SIMD_UNROLL
+#if HWY_COMPILER_CLANG
+#define SIBYL_SIMD_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define SIBYL_SIMD_UNROLL _Pragma("GCC unroll 16")
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -51,7 +59,9 @@ HWY_INLINE void store_partial(Floats d, FloatVector value, float* to, size_t cou
 #endif
 }
 
-HWY_INLINE float sum_lanes(Floats d, FloatVector v) { return hn::GetLane(hn::SumOfLanes(d, v)); }
+HWY_INLINE float sum_lanes(Floats d, FloatVector v) {
+  return hn::GetLane(hn::SumOfLanes(d, v));
+}
 
 /// e^x for x <= 0 to about 1 unit in the last place; 0 below -87.3, NaN stays NaN.
 HWY_INLINE FloatVector exp_not_positive(Floats d, FloatVector x) {
