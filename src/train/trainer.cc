@@ -139,8 +139,8 @@ void open_device_libraries() {
   open_gpu_library();
 }
 
-std::string library_text() {
-  return torch_text();
+std::string version_text() {
+  return fmt::format("{} ({})", SIBYL_VERSION, torch_text());
 }
 
 }  // namespace sibyl::train
