@@ -191,7 +191,7 @@ TEST(Collection, ListsInIdOrderPageByPage) {
   std::map<std::string, std::string> model;
   for (const auto& batch : test_script(21, 40)) {
     for (const Change& change : batch) {
-      apply(model, change);
+      apply_change(model, change);
     }
     ASSERT_TRUE(opened.rows->write(batch));
   }

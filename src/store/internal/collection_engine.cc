@@ -135,10 +135,12 @@ Result<void> CollectionEngine::verify() const {
   std::vector<std::pair<uint64_t, std::shared_ptr<const base::FileView>>> logs;
   uint64_t log_end = UINT64_MAX;
   size_t text_fields = 0;
+  uint64_t sealed_sequence = 0;
   {
     // Only opening takes the writer's turn; files stay readable after they are removed.
     const std::lock_guard turn(turn_);
     text_fields = manifest_.schema.text_fields.size();
+    sealed_sequence = manifest_.sealed_sequence;
     Result<std::string> manifest =
         base::read_file(folder_.path_of(kManifestName), kManifestBytesMax, folder_.files());
     if (!manifest) {
@@ -176,7 +178,7 @@ Result<void> CollectionEngine::verify() const {
     if (i + 1 == logs.size()) {
       bytes = bytes.substr(0, log_end);
     }
-    Result<LogContents> contents = read_log(bytes, path, logs[i].first);
+    Result<LogContents> contents = read_log(bytes, path, logs[i].first, sealed_sequence);
     if (!contents) {
       return pass_on(contents);
     }

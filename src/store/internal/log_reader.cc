@@ -21,8 +21,8 @@ bool read_header(std::string_view bytes, uint64_t number, bool& copy) {
          reader.u32() == base::crc32(bytes.substr(0, kLogHeaderBytes - 4));
 }
 
-/// The first whole record past `damage` that was written after everything before it had been
-/// synced: its group starts past the damage. The work is bounded, as a made-up file may hold many
+/// The first whole record past `damage` that was written after the damaged place had been synced:
+/// its group starts past the damage. The work is bounded, as a made-up file may hold many
 /// places that look like a record.
 std::optional<LogRecord> find_later_group(std::string_view bytes, uint64_t damage, bool& gave_up) {
   uint64_t budget = 16 * static_cast<uint64_t>(bytes.size()) + (uint64_t{1} << 20);
@@ -66,12 +66,13 @@ tl::unexpected<Error> damage_error(const std::string& path, uint64_t offset, uin
 
 }  // namespace
 
-Result<LogContents> read_log(std::string_view bytes, const std::string& path, uint64_t number) {
+Result<LogContents> read_log(std::string_view bytes, const std::string& path, uint64_t number,
+                             uint64_t sequence_before) {
   LogContents log;
   log.header_ok = read_header(bytes, number, log.copy);
   log.copy = log.copy && log.header_ok;
   uint64_t offset = kLogHeaderBytes;
-  uint64_t last_sequence = 0;
+  uint64_t last_sequence = sequence_before;
   LogRecord record;
   while (offset < bytes.size() && !log.ended && read_record(bytes, offset, record)) {
     ++log.records;

@@ -23,7 +23,9 @@ struct LogContents {
 };
 
 /// Reads a log. DataLoss when a record that had been synced is damaged, naming the place and what
-/// is lost; bytes of a group that was never known to be synced are `torn`.
-Result<LogContents> read_log(std::string_view bytes, const std::string& path, uint64_t number);
+/// is lost; bytes of a group that was never known to be synced are `torn`. `sequence_before` is
+/// that of the last change before this log, for the words of the error.
+Result<LogContents> read_log(std::string_view bytes, const std::string& path, uint64_t number,
+                             uint64_t sequence_before);
 
 }  // namespace sibyl::store

@@ -27,6 +27,7 @@ Result<std::unique_ptr<LogWriter>> LogWriter::create(base::FileSystem& files,
   std::unique_ptr<LogWriter> log(new LogWriter(files, path, number));
   log->file_ = std::move(*file);
   log->end_ = kLogHeaderBytes;
+  log->synced_ = kLogHeaderBytes;
   return log;
 }
 
@@ -39,12 +40,13 @@ Result<std::unique_ptr<LogWriter>> LogWriter::open(base::FileSystem& files, cons
   std::unique_ptr<LogWriter> log(new LogWriter(files, path, number));
   log->file_ = std::move(*file);
   log->end_ = end;
+  log->synced_ = end > kLogHeaderBytes ? end - kRecordHeaderBytes : end;
   return log;
 }
 
 void LogWriter::add(RecordType type, uint64_t sequence, int64_t row_key, std::string_view payload,
                     uint32_t payload_checksum) {
-  append_record(group_, {end_, sequence, row_key, type}, payload, payload_checksum);
+  append_record(group_, {synced_, sequence, row_key, type}, payload, payload_checksum);
   last_sequence_ = sequence;
 }
 
@@ -60,6 +62,7 @@ Result<void> LogWriter::commit() {
     return synced;
   }
   end_ += group_.size();
+  synced_ = end_;
   group_.clear();
   append_mark(last_sequence_);
   return {};
@@ -69,7 +72,7 @@ Result<void> LogWriter::commit() {
 /// durable without it.
 void LogWriter::append_mark(uint64_t sequence) {
   std::string mark;
-  append_record(mark, {end_, sequence, 0, RecordType::Mark}, {}, base::crc32({}));
+  append_record(mark, {synced_, sequence, 0, RecordType::Mark}, {}, base::crc32({}));
   if (file_->append(mark)) {
     end_ += mark.size();
   } else {
@@ -79,7 +82,7 @@ void LogWriter::append_mark(uint64_t sequence) {
 
 Result<void> LogWriter::end(uint64_t sequence) {
   std::string record;
-  append_record(record, {end_, sequence, 0, RecordType::End}, {}, base::crc32({}));
+  append_record(record, {synced_, sequence, 0, RecordType::End}, {}, base::crc32({}));
   if (Result<void> written = file_->append(record); !written) {
     cut_to_end();
     return written;

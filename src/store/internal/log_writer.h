@@ -19,7 +19,7 @@ class LogWriter {
   /// of logs before it and counts only once the manifest starts with it.
   static Result<std::unique_ptr<LogWriter>> create(base::FileSystem& files, const std::string& path,
                                                    uint64_t number, bool copy = false);
-  /// Goes on at `end`, the end of the last whole record.
+  /// Goes on at `end`, the end of the last whole record, a mark.
   static Result<std::unique_ptr<LogWriter>> open(base::FileSystem& files, const std::string& path,
                                                  uint64_t number, uint64_t end);
 
@@ -53,6 +53,7 @@ class LogWriter {
   uint64_t number_;
   std::unique_ptr<base::WritableFile> file_;
   uint64_t end_ = 0;
+  uint64_t synced_ = 0;  ///< bytes that are on the disk: all but the last mark
   std::string group_;
   uint64_t last_sequence_ = 0;
 };

@@ -24,7 +24,7 @@ enum class RecordType : uint8_t {
 };
 
 struct RecordHeader {
-  uint64_t group_start = 0;  ///< offset of the first record that was synced together with this one
+  uint64_t group_start = 0;  ///< every byte before it had been synced when this was written
   uint64_t sequence = 0;
   int64_t row_key = 0;
   RecordType type = RecordType::Put;

@@ -126,6 +126,48 @@ Result<void> CollectionEngine::load_segments() {
   return {};
 }
 
+namespace {
+
+/// The logs that count, in order.
+Result<std::vector<ReadLog>> read_logs(const Folder& folder, const Manifest& manifest,
+                                       const std::vector<base::FileEntry>& entries) {
+  std::vector<uint64_t> numbers;
+  for (const base::FileEntry& entry : entries) {
+    uint64_t number = 0;
+    if (Folder::parse_log_name(entry.name, number) && number >= manifest.first_log) {
+      numbers.push_back(number);
+    }
+  }
+  std::sort(numbers.begin(), numbers.end());
+  if (numbers.empty() || numbers.front() != manifest.first_log) {
+    return changes_lost(folder.path_of(Folder::log_name(manifest.first_log)), "it is missing",
+                        manifest.sealed_sequence);
+  }
+  std::vector<ReadLog> logs;
+  uint64_t sequence = manifest.sealed_sequence;
+  for (const uint64_t number : numbers) {
+    const std::string name = Folder::log_name(number);
+    auto view = folder.map(name);
+    if (!view) {
+      return pass_on(view);
+    }
+    auto contents = read_log((*view)->bytes(), folder.path_of(name), number, sequence);
+    if (!contents) {
+      return pass_on(contents);
+    }
+    if (contents->copy && number != manifest.first_log) {
+      continue;  // of a start that was interrupted; the logs that it repeats still count
+    }
+    if (!contents->changes.empty()) {
+      sequence = std::max(sequence, contents->changes.back().header.sequence);
+    }
+    logs.push_back({number, std::move(*view), std::move(*contents)});
+  }
+  return logs;
+}
+
+}  // namespace
+
 Result<void> CollectionEngine::load_logs() {
   // The manifest that was read may be one whose name was not synced; only then may others go.
   if (Result<void> synced = folder_.sync(); !synced) {
@@ -135,53 +177,32 @@ Result<void> CollectionEngine::load_logs() {
   if (!entries) {
     return pass_on(entries);
   }
-  std::vector<ReadLog> logs;
   for (const base::FileEntry& entry : *entries) {
     manifest_.next_number = std::max(manifest_.next_number, Folder::number_in(entry.name) + 1);
-    ReadLog log;
-    if (!Folder::parse_log_name(entry.name, log.number) || log.number < manifest_.first_log) {
-      continue;
-    }
-    auto view = folder_.map(entry.name);
-    if (!view) {
-      return pass_on(view);
-    }
-    log.bytes = std::move(*view);
-    auto contents = read_log(log.bytes->bytes(), folder_.path_of(entry.name), log.number);
-    if (!contents) {
-      return pass_on(contents);
-    }
-    log.contents = std::move(*contents);
-    if (log.contents.copy && log.number != manifest_.first_log) {
-      continue;  // of a start that was interrupted; the logs that it repeats still count
-    }
-    logs.push_back(std::move(log));
   }
-  std::sort(logs.begin(), logs.end(),
-            [](const ReadLog& a, const ReadLog& b) { return a.number < b.number; });
-  if (logs.empty() || logs.front().number != manifest_.first_log) {
-    return changes_lost(folder_.path_of(Folder::log_name(manifest_.first_log)), "it is missing",
-                        manifest_.sealed_sequence);
+  Result<std::vector<ReadLog>> logs = read_logs(folder_, manifest_, *entries);
+  if (!logs) {
+    return pass_on(logs);
   }
-  Result<size_t> current_log = find_current(folder_, logs, manifest_.sealed_sequence);
+  Result<size_t> current_log = find_current(folder_, *logs, manifest_.sealed_sequence);
   if (!current_log) {
     return pass_on(current_log);
   }
   std::vector<LogRecord> records;
   StateEditor editor(current()->state(), tail_ids_);
   for (size_t i = 0; i <= *current_log; ++i) {
-    logs_.push_back(logs[i].number);
-    const std::vector<LogRecord>& changes = logs[i].contents.changes;
-    if (Result<void> replayed =
-            replay(changes, folder_.path_of(Folder::log_name(logs[i].number)), editor);
-        !replayed) {
+    const ReadLog& log = (*logs)[i];
+    logs_.push_back(log.number);
+    Result<void> replayed =
+        replay(log.contents.changes, folder_.path_of(Folder::log_name(log.number)), editor);
+    if (!replayed) {
       return replayed;
     }
-    records.insert(records.end(), changes.begin(), changes.end());
+    records.insert(records.end(), log.contents.changes.begin(), log.contents.changes.end());
   }
   publish(editor.finish());
-  const ReadLog& last = logs[*current_log];
-  if (last.contents.torn || !last.contents.marked || *current_log + 1 < logs.size()) {
+  const ReadLog& last = (*logs)[*current_log];
+  if (last.contents.torn || !last.contents.marked || *current_log + 1 < logs->size()) {
     return rewrite_logs(records);
   }
   auto opened = LogWriter::open(folder_.files(), folder_.path_of(Folder::log_name(last.number)),

@@ -129,7 +129,7 @@ inline std::map<std::string, std::string> see_rows(const Snapshot& snapshot) {
 }
 
 /// Applies a change to a plain map, the model that the store is compared with.
-inline void apply(std::map<std::string, std::string>& model, const Change& change) {
+inline void apply_change(std::map<std::string, std::string>& model, const Change& change) {
   if (change.kind == Change::Kind::Put) {
     model[change.row.id] = change.row.source;
   } else {
