@@ -101,9 +101,8 @@ TEST_F(StepTest, TheTrainersExitCodeIsPassedOn) {
   };
   EXPECT_EQ(with_script("exit 75\n").error().code, Code::Interrupted);
   EXPECT_EQ(with_script("exit 69\n").error().code, Code::Unavailable);
-  const auto said = with_script(
-      "echo '{\"step\":\"train\",\"event\":\"end\",\"error\":\"no GPU here\"}' >> $2/events.jsonl\n"
-      "exit 69\n");
+  const auto said =
+      with_script("echo '2026-11-30T15:04:05.123Z error train: no GPU here' >&2\nexit 69\n");
   EXPECT_EQ(said.error().message, "no GPU here");
   EXPECT_EQ(with_script("kill -9 $$\n").error().code, Code::Internal);
   EXPECT_TRUE(with_script("test $1 = --workspace && test $OMP_WAIT_POLICY = passive\n"));

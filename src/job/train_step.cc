@@ -1,4 +1,5 @@
 #include <csignal>
+#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -78,6 +79,39 @@ Code code_of_exit(int status) {
   }
 }
 
+// The trainer's log, passed on to our own as it grows; keeps the last error that it holds.
+class LogCopy {
+ public:
+  explicit LogCopy(const std::string& path) : path_(path) {
+    const auto status = base::real_file_system().status(path);
+    offset_ = status ? status->bytes : 0;  // an earlier run's lines were passed on then
+  }
+  void copy() {
+    for (;;) {
+      const auto lines = lines_from(path_, offset_, kLogBytesAtOnce);
+      if (!lines || lines->empty()) {
+        return;
+      }
+      for (const std::string& line : *lines) {
+        fmt::print(stderr, "{}\n", line);
+        const size_t mark = line.find(kErrorMark);
+        if (mark != std::string::npos) {
+          last_error_ = line.substr(mark + kErrorMark.size());
+        }
+      }
+    }
+  }
+  const std::string& last_error() const { return last_error_; }
+
+ private:
+  static constexpr std::string_view kErrorMark = " error train: ";
+  static constexpr uint64_t kLogBytesAtOnce = uint64_t{1} << 20;
+
+  const std::string path_;
+  uint64_t offset_ = 0;
+  std::string last_error_;
+};
+
 class TrainStep final : public Step {
  public:
   std::string_view name() const override { return "train"; }
@@ -86,7 +120,9 @@ class TrainStep final : public Step {
     if (!workspace.done("prepare")) {
       return fail(Code::FailedPrecondition, "{}: the step prepare has not run", workspace.path());
     }
-    auto child = base::ChildProcess::start(trainer_options(workspace, context), {});
+    const std::string log_path = workspace.file("report/train.log");
+    LogCopy log(log_path);
+    auto child = base::ChildProcess::start(trainer_options(workspace, context), log_path);
     if (!child) {
       if (child.error().code != Code::NotFound) {
         return pass_on(child);
@@ -95,7 +131,7 @@ class TrainStep final : public Step {
                   "training needs the program sibyl-trainer, which is neither beside sibyl nor in "
                   "PATH; build it, or install it where sibyl lies");
     }
-    const int status = wait(**child, context.stop);
+    const int status = wait(**child, context.stop, log);
     if (status == 0) {
       return {};
     }
@@ -104,19 +140,20 @@ class TrainStep final : public Step {
                   "training was stopped; run the step again to go on from the "
                   "last checkpoint");
     }
-    const std::string said = last_error(workspace, name());
-    if (!said.empty()) {
-      return fail(code_of_exit(status), "{}", said);
+    if (!log.last_error().empty()) {
+      return fail(code_of_exit(status), "{}", log.last_error());
     }
     return fail(code_of_exit(status), "sibyl-trainer ended with {}{}", status,
                 status > 128 ? fmt::format(" (signal {})", status - 128) : "");
   }
 
  private:
-  static int wait(base::ChildProcess& child, const std::stop_token& stop) {
+  static int wait(base::ChildProcess& child, const std::stop_token& stop, LogCopy& log) {
     std::optional<int64_t> asked_us;
     for (;;) {
-      if (const auto status = child.wait_exit_status(kPollMs)) {
+      const auto status = child.wait_exit_status(kPollMs);
+      log.copy();
+      if (status) {
         return *status;
       }
       const int64_t now_us = base::system_clock().steady_us();
