@@ -7,14 +7,10 @@
 #include "base/file_system.h"
 #include "server/internal/data_directory.h"
 #include "server/internal/dispatcher.h"
-#include "server/internal/routes.h"
 #include "server/internal/shutdown.h"
 
 namespace sibyl::server {
 namespace {
-
-/// Large bodies of vectors are long work; a few texts are somebody's question.
-constexpr size_t kQuickEmbeddingBytesMax = 16384;
 
 class DataApplication final : public Application {
  public:
@@ -86,18 +82,6 @@ Result<std::unique_ptr<Services>> open_services(const ApplicationOptions& option
 
 std::string_view version() {
   return SIBYL_VERSION;
-}
-
-Lane Application::lane(const Request& request) const {
-  const auto match = match_route(request.method, request.path);
-  if (!match || match->route == nullptr) {
-    return Lane::Quick;
-  }
-  const Operation operation = match->route->operation;
-  const bool large =
-      operation == Operation::Embeddings && request.body.size() > kQuickEmbeddingBytesMax;
-  const bool verifies = operation == Operation::Status && request.query.contains("verify");
-  return large || verifies ? Lane::Long : match->route->lane;
 }
 
 Result<std::unique_ptr<Application>> Application::open(const ApplicationOptions& options) {

@@ -34,6 +34,8 @@ constexpr int64_t kWriteTimeoutMs = 30'000;
 /// How long the rest of a refused request is read away, so that the peer can read the refusal.
 constexpr milliseconds kLinger{2000};
 
+// g++ 12 destroys temporaries of a co_await expression twice when they are built from braces: what
+// is passed to a coroutine here has a name, or nothing to destroy.
 class Session final : public SessionControl {
  public:
   Session(std::unique_ptr<Transport> transport, Peer peer, Serving& serving, SessionSet& sessions)
@@ -118,19 +120,20 @@ class Session final : public SessionControl {
     bool there = co_await read_while(*reader, State::Head, lease);
     if (there && reader->state() == State::Body) {
       if (!lease.grow_to(reader->content_length().value_or(0))) {
-        co_return co_await refuse_memory(reader->head().id);
+        const Response refused = memory_refusal(reader->head().id);
+        co_return co_await refuse(refused);
       }
       there = co_await read_body(*reader, lease);
     }
     if (!there) {
       co_return false;
     }
-    if (reader->state() == State::Refused) {
-      const std::string& id = reader->head().id;
-      co_return co_await refuse(reader->refusal().status, id, reader->refusal().error);
-    }
     if (reader->state() != State::Done) {
-      co_return co_await refuse_memory(reader->head().id);
+      const std::string& id = reader->head().id;
+      const Response refused = reader->state() == State::Refused
+                                   ? refusal(reader->refusal().status, id, reader->refusal().error)
+                                   : memory_refusal(id);
+      co_return co_await refuse(refused);
     }
     ReplyForm form{reader->version(), reader->head().method == "HEAD", reader->keep_alive(), false};
     Request request = reader->take();
@@ -161,12 +164,14 @@ class Session final : public SessionControl {
   /// The application's reply, made on a worker of the request's lane.
   asio::awaitable<Response> respond(const Request& request) {
     if (serving_.draining()) {
-      co_return refusal(503, request.id, {Code::Unavailable, "the server is shutting down", {}});
+      Response refused = draining_refusal(request.id);
+      co_return refused;
     }
     Application& application = serving_.application();
     const Lane lane = application.lane(request);
     if (lane == Lane::Immediate) {
-      co_return application.handle(request, serving_.stop_token());
+      Response response = application.handle(request, serving_.stop_token());
+      co_return response;
     }
     auto initiate = [this, lane, &request](auto handler) {
       const auto shared = std::make_shared<decltype(handler)>(std::move(handler));
@@ -193,7 +198,10 @@ class Session final : public SessionControl {
     transport_->expires_after(
         milliseconds(kWriteTimeoutMs + static_cast<int64_t>(body.size()) / kBytesPerMsMin));
     const bool sent = co_await transport_->write(head, body);
-    co_return sent&& form.keep_alive;
+    if (!sent) {
+      co_return false;
+    }
+    co_return form.keep_alive;
   }
 
   asio::awaitable<bool> write_head(const Response& response, const ReplyForm& form) {
@@ -219,7 +227,8 @@ class Session final : public SessionControl {
       pipe->end();
     });
     if (!started) {
-      co_return co_await refuse(429, request_id(response), started.error());
+      const Response refused = refusal(429, request_id(response), started.error());
+      co_return co_await refuse(refused);
     }
     const std::stop_callback forward(serving_.stream_stop_token(),
                                      [gone]() mutable { gone.request_stop(); });
@@ -271,21 +280,23 @@ class Session final : public SessionControl {
     return response;
   }
 
+  static Response draining_refusal(const std::string& id) {
+    return refusal(503, id, {Code::Unavailable, "the server is shutting down", {}});
+  }
+  Response memory_refusal(const std::string& id) const {
+    return refusal(429, id,
+                   {Code::ResourceExhausted,
+                    fmt::format("the bodies of all running requests together would be larger than "
+                                "{} bytes (bodies_bytes_max); try again in a moment",
+                                serving_.options().bodies_bytes_max),
+                    {}});
+  }
+
   /// Sends a refusal; the connection ends, because the rest of the request was not read.
-  asio::awaitable<bool> refuse(int status, std::string id, Error error) {
-    const Response response = refusal(status, id, error);
+  asio::awaitable<bool> refuse(const Response& response) {
     linger_ = true;
     co_await write(response, ReplyForm{});
     co_return false;
-  }
-  asio::awaitable<bool> refuse_memory(std::string id) {
-    co_return co_await refuse(
-        429, std::move(id),
-        {Code::ResourceExhausted,
-         fmt::format("the bodies of all running requests together would be larger than {} bytes "
-                     "(bodies_bytes_max); try again in a moment",
-                     serving_.options().bodies_bytes_max),
-         {}});
   }
 
   asio::awaitable<void> close() {
