@@ -1,0 +1,35 @@
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "seal_checksums.h"
+#include "index/internal/memory_view.h"
+#include "index/postings.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sibyl;
+  for (const bool sealed : {false, true}) {
+    std::string bytes(reinterpret_cast<const char*>(data), size);
+    if (sealed) {
+      fuzz::seal_checksums(bytes);
+    }
+    const auto opened = index::open_postings(index::memory_view(std::move(bytes)), "fuzz");
+    if (!opened) {
+      continue;
+    }
+    std::vector<uint32_t> rows((*opened)->rows());
+    std::iota(rows.begin(), rows.end(), 0);
+    std::vector<uint32_t> counts(rows.size());
+    std::vector<index::Posting> postings;
+    for (size_t i = 0; i < (*opened)->terms(); ++i) {
+      postings.clear();
+      (*opened)->read((*opened)->term(i), postings);
+      (*opened)->frequencies((*opened)->term(i), rows, counts);
+    }
+    const std::vector<index::PostingsPart> parts = {{opened->get(), nullptr}};
+    static_cast<void>(index::merge_postings(parts).size());
+  }
+  return 0;
+}
