@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include <dnnl.hpp>
@@ -257,12 +256,7 @@ std::shared_ptr<const Products> Products::open(const std::vector<ProductShape>& 
                                                bool force_own_kernel) {
   std::shared_ptr<const Products> products;
   if (!force_own_kernel) {
-    // oneDNN cuts its work for the threads it sees when a product is made; a thread of its own
-    // leaves the caller's OpenMP setting alone.
-    std::jthread([&] {
-      use_one_thread();
-      products = open_dnnl(shapes);
-    }).join();
+    products = open_dnnl(shapes);
   }
   return products != nullptr ? products : open_own_products();
 }

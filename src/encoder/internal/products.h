@@ -37,7 +37,8 @@ class ProductScratch {
 /// thread-safe; each thread brings its own scratch.
 class Products {
  public:
-  /// `force_own_kernel` is for tests.
+  /// Call it, and `pack`, in a thread that called `use_one_thread`: oneDNN cuts its work for the
+  /// threads that it sees.
   static std::shared_ptr<const Products> open(const std::vector<ProductShape>& shapes,
                                               bool force_own_kernel = false);
   virtual ~Products() = default;

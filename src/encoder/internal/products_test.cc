@@ -21,7 +21,10 @@ FloatBuffer random_floats(size_t count, uint64_t seed) {
   return out;
 }
 
-class ProductsTest : public testing::TestWithParam<bool> {};
+class ProductsTest : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override { use_one_thread(); }
+};
 
 TEST_P(ProductsTest, MultiplyByTheTransposedWeights) {
   const auto products = Products::open({kShape}, GetParam());

@@ -39,27 +39,35 @@ void Transformer::embed(const TokenBatch& batch, TransformerScratch& scratch) co
   std::fill_n(scratch.context.data() + row * hidden_, filled * hidden_, 0.0F);
 }
 
+void Transformer::attend_sequence(size_t row, size_t length, TransformerScratch& scratch) const {
+  const size_t width = 3 * hidden_;
+  const size_t head_width = hidden_ / heads_;
+  const float scale = 1.0F / std::sqrt(static_cast<float>(head_width));
+  for (size_t head = 0; head < heads_; ++head) {
+    const float* query = scratch.projected.data() + row * width + head * head_width;
+    simd::attention_head(query, query + hidden_, query + 2 * hidden_, length, head_width, width,
+                         scale, scratch.scores.data(),
+                         scratch.context.data() + row * hidden_ + head * head_width, hidden_);
+  }
+}
+
 void Transformer::attend(const TokenBatch& batch, const Layer& layer, TransformerScratch& scratch,
                          size_t rows) const {
   const size_t width = 3 * hidden_;
+  size_t next = 0;      // sequence to attend to
+  size_t next_row = 0;  // where it begins
   for (size_t begin = 0; begin < rows; begin += products_->block_rows()) {
     const size_t count = std::min(products_->block_rows(), rows - begin);
     float* out = scratch.projected.data() + begin * width;
     products_->run(*layer.projections, scratch.hidden.data() + begin * hidden_, count, out,
                    *scratch.products);
     simd::add_bias(out, layer.projection_bias.data(), count, width);
-  }
-  const size_t head_width = hidden_ / heads_;
-  const float scale = 1.0F / std::sqrt(static_cast<float>(head_width));
-  size_t row = 0;
-  for (const size_t length : batch.lengths) {
-    for (size_t head = 0; head < heads_; ++head) {
-      const float* query = scratch.projected.data() + row * width + head * head_width;
-      simd::attention_head(query, query + hidden_, query + 2 * hidden_, length, head_width, width,
-                           scale, scratch.scores.data(),
-                           scratch.context.data() + row * hidden_ + head * head_width, hidden_);
+    // Sequences that are whole by now, while their rows are in the cache.
+    while (next < batch.lengths.size() && next_row + batch.lengths[next] <= begin + count) {
+      attend_sequence(next_row, batch.lengths[next], scratch);
+      next_row += batch.lengths[next];
+      ++next;
     }
-    row += length;
   }
 }
 

@@ -72,6 +72,7 @@ class Transformer {
   void embed(const TokenBatch& batch, TransformerScratch& scratch) const;
   void attend(const TokenBatch& batch, const Layer& layer, TransformerScratch& scratch,
               size_t rows) const;
+  void attend_sequence(size_t row, size_t length, TransformerScratch& scratch) const;
   void finish_block(const Layer& layer, size_t begin, size_t rows,
                     TransformerScratch& scratch) const;
   void activate(float* x, const float* bias, size_t rows, TransformerScratch& scratch) const;

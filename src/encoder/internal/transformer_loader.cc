@@ -1,8 +1,7 @@
 #include "encoder/internal/transformer_loader.h"
 
 #include <bit>
-#include <cmath>
-#include <cstring>
+#include <thread>
 #include <utility>
 
 #include "encoder/internal/transformer.h"
@@ -142,7 +141,14 @@ Result<std::unique_ptr<const Transformer>> Transformer::Loader::load() {
 
 Result<std::unique_ptr<const Transformer>> Transformer::open(const model::TransformerModule& module,
                                                              bool force_own_kernel) {
-  return Loader(module, force_own_kernel).load();
+  Result<std::unique_ptr<const Transformer>> out;
+  // Packing runs on oneDNN too; a thread of its own leaves the caller's OpenMP setting alone, and
+  // no idle OpenMP threads spin beside the workers.
+  std::jthread([&] {
+    use_one_thread();
+    out = Loader(module, force_own_kernel).load();
+  }).join();
+  return out;
 }
 
 }  // namespace sibyl::encoder

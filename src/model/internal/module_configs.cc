@@ -197,12 +197,7 @@ Result<std::map<std::string, std::string>> parse_prompts(std::string_view json,
     return pass_on(config);
   }
   ConfigFields fields(*config, name);
-  const std::string default_name = fields.text("default_prompt_name", "");
   const base::Json* prompts = fields.find("prompts");
-  auto checked = fields.finish();
-  if (!checked) {
-    return pass_on(checked);
-  }
   std::map<std::string, std::string> out;
   if (prompts == nullptr) {
     return out;
@@ -213,7 +208,7 @@ Result<std::map<std::string, std::string>> parse_prompts(std::string_view json,
   ConfigFields texts(*prompts, name);
   const auto choose = [&](std::string_view ours, std::initializer_list<std::string_view> names) {
     for (const std::string_view candidate : names) {
-      if (!candidate.empty() && texts.has(candidate)) {
+      if (texts.has(candidate)) {
         const std::string text = texts.text(candidate, "");
         if (!text.empty()) {
           out[std::string(ours)] = text;
@@ -222,9 +217,9 @@ Result<std::map<std::string, std::string>> parse_prompts(std::string_view json,
       }
     }
   };
-  choose("query", {"query", default_name});
-  choose("document", {"document", "passage", "corpus", default_name});
-  checked = texts.finish();
+  choose("query", {"query"});
+  choose("document", {"document", "passage", "corpus"});
+  auto checked = texts.finish();
   if (!checked) {
     return pass_on(checked);
   }

@@ -32,8 +32,8 @@ struct SentenceConfig {
 };
 Result<SentenceConfig> parse_sentence_config(std::string_view json, const std::string& name);
 
-/// Prompts of config_sentence_transformers.json: "query" and "document" as encode_query and
-/// encode_document choose them.
+/// Prompts of config_sentence_transformers.json: "query", and "document" from the first there is of
+/// document, passage and corpus. `default_prompt_name` is for callers that say neither.
 Result<std::map<std::string, std::string>> parse_prompts(std::string_view json,
                                                          const std::string& name);
 
