@@ -1,13 +1,13 @@
 // What the double of the server answers with, in the forms of docs/reference/http.md.
-const bytes = (text) => Buffer.byteLength(text, "utf8");
+const characters = (text) => Array.from(text).length;
 
 function span(text, part, score) {
   const at = text.indexOf(part);
   if (at < 0) {
     throw new Error(`the span is not in the text: ${part}`);
   }
-  const start = bytes(text.slice(0, at));
-  return { text: part, start, end: start + bytes(part), score };
+  const start = characters(text.slice(0, at));
+  return { text: part, start, end: start + characters(part), score };
 }
 
 function answer(id, score, title, headings, text, part, retrievals, url = "") {
@@ -32,7 +32,7 @@ function answer(id, score, title, headings, text, part, retrievals, url = "") {
 }
 
 const returning =
-  "A bicycle can be returned at every station of the city, not only at the one where the ride began. " +
+  "🚲 A bicycle can be returned at every station of the city, not only at the one where the ride began. " +
   "Push the frame into a free dock until the light turns green; the ride ends at that moment. When " +
   "every dock of a station is taken, the app – or the café beside the station – adds fifteen minutes " +
   "without charge, so that you can return the bicycle at the next station with a free dock.\n" +

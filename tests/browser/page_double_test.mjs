@@ -45,7 +45,7 @@ test("a question shows passages with marked words, the span and scores", async (
   assert.equal(await page.getByRole("article").count(), 3);
   const marks = new Set(await first.locator("mark").allTextContents());
   assert.deepEqual(marks, new Set(["every", "station", "dock", "taken"]));
-  // The span's offsets count bytes; the text before it and in it is not ASCII alone.
+  // The span's offsets count characters; the text before it holds one of two UTF-16 units.
   assert.equal(
     (await first.locator(".best-span").allTextContents()).join(""),
     "the app – or the café beside the station – adds fifteen minutes without charge",

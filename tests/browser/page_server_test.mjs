@@ -19,7 +19,7 @@ const documents = [
     title: "Ending a ride",
     headings: ["Returning a bicycle"],
     text:
-      "A bicycle can be returned at every station – not only at the one where the ride began. When " +
+      "🚲 A bicycle can be returned at every station – not only at the one where the ride began. When " +
       "every dock is taken, the app adds fifteen minutes without charge.",
     url: "https://docs.example.org/rides/ending.html",
     year: 2024,
@@ -95,7 +95,7 @@ test("documents added by HTTP are answers in the page, words marked", async () =
   const link = first.getByRole("link", { name: /Ending a ride/ });
   assert.equal(await link.getAttribute("href"), documents[0].url);
   await page.getByText("Keyword search alone").waitFor();
-  // The best span, cut out by its byte offsets, is what the server says that it is.
+  // The best span, cut out by its offsets, is what the server says that it is.
   const query = JSON.stringify({ question: "What if every dock is taken?", top: 1 });
   const [answer] = (await request("POST", "/v1/collections/bikes/query", query)).answers;
   if (answer.span) {

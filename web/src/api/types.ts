@@ -6,7 +6,7 @@ export interface RetrievalScore {
   rank?: number | null;
 }
 
-/** Offsets count bytes of the UTF-8 text of the answer. */
+/** Offsets count characters (code points) of the text of the answer. */
 export interface Span {
   text: string;
   start: number;

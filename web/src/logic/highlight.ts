@@ -1,4 +1,4 @@
-import { unitsOfBytes } from "./bytes";
+import { unitsOfSpan, type MarkedSpan } from "./characters";
 
 /** A piece of a passage: inside the best span, a word of the question, both, or neither. */
 export interface Piece {
@@ -100,18 +100,14 @@ export function termRanges(text: string, terms: Terms): [number, number][] {
   return ranges;
 }
 
-/** Cuts `text` at the borders of the terms and of the span, whose offsets count UTF-8 bytes. */
+/** Cuts `text` at the borders of the terms and of the span, whose offsets count characters. */
 export function highlight(
   text: string,
   terms: Terms,
-  span: { start: number; end: number } | null | undefined,
+  span: MarkedSpan | null | undefined,
 ): Piece[] {
   const ranges = termRanges(text, terms);
-  let spanBegin = 0;
-  let spanEnd = 0;
-  if (span && span.start >= 0 && span.end > span.start) {
-    [spanBegin = 0, spanEnd = 0] = unitsOfBytes(text, [span.start, span.end]);
-  }
+  const [spanBegin, spanEnd] = unitsOfSpan(text, span) ?? [0, 0];
   const borders = new Set([0, text.length, spanBegin, spanEnd, ...ranges.flat()]);
   const sorted = Array.from(borders).sort((left, right) => left - right);
   const pieces: Piece[] = [];

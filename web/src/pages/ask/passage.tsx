@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
 import type { Span } from "../../api/types";
-import { unitsOfBytes } from "../../logic/bytes";
+import { unitsOfSpan } from "../../logic/characters";
 import { highlight, type Piece, type Terms } from "../../logic/highlight";
 
 /** Passages longer than this are folded; the best span is never cut off. */
@@ -14,7 +14,7 @@ function PieceView({ piece }: { piece: Piece }): JSX.Element {
 }
 
 function shownUnits(text: string, span: Span | null | undefined): number {
-  const spanEnd = span ? (unitsOfBytes(text, [span.end])[0] ?? 0) : 0;
+  const [, spanEnd] = unitsOfSpan(text, span) ?? [0, 0];
   const wanted = Math.max(kShownUnits, spanEnd);
   if (text.length <= wanted * 1.2) {
     return text.length;
