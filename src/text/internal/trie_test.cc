@@ -36,7 +36,7 @@ TEST(Trie, EmptyOneFindsNothing) {
   }
   EXPECT_EQ(trie.find(""), -1);
   const Trie one({{"", 3}, {"a", 1}, {"a", 2}});
-  EXPECT_EQ(one.find("a"), 1) << "of equal keys the first counts";
+  EXPECT_EQ(one.find("a"), 2) << "of equal keys the greatest value counts";
   EXPECT_EQ(one.find(""), -1);
 }
 

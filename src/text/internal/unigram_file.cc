@@ -31,10 +31,9 @@ Result<std::shared_ptr<const UnigramModel>> read_unigram(const Json& model, Toke
     }
     parts.tokens.resize(scores.size());  // an empty token still takes its id
   }
-  // Of equal pieces the last counts in the library; the trie keeps the first.
   std::vector<std::pair<std::string_view, int32_t>> entries;
-  for (size_t id = parts.tokens.size(); id > 0; --id) {
-    entries.emplace_back(parts.tokens[id - 1], static_cast<int32_t>(id - 1));
+  for (size_t id = 0; id < parts.tokens.size(); ++id) {
+    entries.emplace_back(parts.tokens[id], static_cast<int32_t>(id));
   }
   parts.vocabulary = std::make_shared<const Trie>(std::move(entries));
   const Json* unknown = member(model, "unk_id");
