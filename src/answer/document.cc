@@ -66,14 +66,18 @@ Result<void> read_id(const Json& value, std::string& out) {
   return read_text("id", value, out);
 }
 
+bool is_offset(const Json& value) {
+  return value.is_number_integer() && (value.is_number_unsigned() || value.get<int64_t>() >= 0);
+}
+
 /// Whether a value has the form that our readers write; any other "sections" is the user's own.
 bool is_section_list(const Json& value) {
   return value.is_array() && !value.empty() &&
          std::all_of(value.begin(), value.end(), [](const Json& section) {
            return section.is_object() && section.size() == 3 && section.contains("headings") &&
                   section["headings"].is_array() && section.contains("begin") &&
-                  section["begin"].is_number_unsigned() && section.contains("end") &&
-                  section["end"].is_number_unsigned();
+                  is_offset(section["begin"]) && section.contains("end") &&
+                  is_offset(section["end"]);
          });
 }
 
