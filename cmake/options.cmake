@@ -6,8 +6,9 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 
-add_compile_options(-Wall -Wextra -Werror -Wnon-virtual-dtor -Wshadow=local -fno-math-errno
-                    -ffp-contract=off)
+add_compile_options(-Wall -Wextra -Werror -Wnon-virtual-dtor -fno-math-errno
+                    -ffp-contract=off
+                    $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
 
 find_program(SIBYL_CCACHE ccache)
 if(SIBYL_CCACHE)
