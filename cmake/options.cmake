@@ -6,9 +6,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 
-add_compile_options(-Wall -Wextra -Werror -Wnon-virtual-dtor -fno-math-errno
-                    -ffp-contract=off
-                    $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
+add_compile_options(-Wall -Wextra -Werror -Wnon-virtual-dtor
+                    $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local> -fno-math-errno -ffp-contract=off)
 
 find_program(SIBYL_CCACHE ccache)
 if(SIBYL_CCACHE)
