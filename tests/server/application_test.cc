@@ -83,7 +83,7 @@ TEST_F(ApplicationTest, DocumentsComeBackAsTheyWereGiven) {
   EXPECT_EQ(json(added)["added"], 2);
   ASSERT_EQ(json(added)["failed"].size(), 1U);
   EXPECT_EQ(json(added)["failed"][0]["line"], 3);
-  EXPECT_EQ(json(added)["failed"][0]["id"], "c");
+  EXPECT_NE(json(added)["failed"][0]["error"].get<std::string>().find("text"), std::string::npos);
   const auto again =
       send("POST", kDocuments, R"({"id": "b", "text": "Invoices are sent every month."}
 {"id": "a", "text": "changed"})");
@@ -152,7 +152,8 @@ TEST_F(ApplicationTest, QuestionsAreAnsweredByKeywordsWithoutAModel) {
 }
 
 TEST_F(ApplicationTest, CollectionsAreMadeChangedAndDropped) {
-  EXPECT_EQ(send("PUT", "/v1/collections/c", R"({"chunking": "off"})").status, 201);
+  const auto made = send("PUT", "/v1/collections/c", R"({"chunking": "off"})");
+  ASSERT_EQ(made.status, 201) << made.body;
   const auto changed = send("PUT", "/v1/collections/c", R"({"pipeline": "bm25"})");
   EXPECT_EQ(changed.status, 200);
   EXPECT_EQ(json(changed)["settings"]["chunking"], "off");
@@ -274,6 +275,7 @@ TEST_F(ApplicationTest, StatusMetricsAndDescriptionAreThere) {
   const auto status = json(send("GET", "/v1/status"));
   EXPECT_EQ(status["version"], std::string(version()));
   EXPECT_FALSE(status.contains("directory"));
+  ASSERT_EQ(status["collections"].size(), 1U);
   EXPECT_EQ(status["collections"][0]["rows"], 1);
   EXPECT_EQ(send("GET", "/v1/status?verify=true").status, 403);
   const auto verified = json(send("GET", "/v1/status?verify=true", {}, true));
@@ -342,6 +344,7 @@ TEST_F(ApplicationTest, AnImportedModelGivesItsVectorsInBothForms) {
   ASSERT_EQ(imported.status, 201) << imported.body;
   EXPECT_EQ(json(imported)["id"], "tiny");
   EXPECT_EQ(json(imported)["default"], true);
+  ASSERT_EQ(json(send("GET", "/v1/models"))["data"].size(), 1U);
   EXPECT_FALSE(json(send("GET", "/v1/models"))["data"][0].contains("path"));
   const auto expected = base::parse_json(base::read_file(test_model("bert.expected.json")).value());
   base::Json request = {{"model", "tiny"}, {"input", (*expected)["texts"]}};
@@ -395,6 +398,7 @@ TEST_F(ApplicationTest, AModelInUseIsKeptAndAnsweredWith) {
       1);
   const auto reply = json(send("POST", "/v1/collections/faq/query",
                                R"({"question": "the cat", "pipeline": "document"})"));
+  ASSERT_EQ(reply["answers"].size(), 1U);
   EXPECT_EQ(reply["answers"][0]["id"], "m");
   EXPECT_EQ(send("DELETE", "/v1/models/tiny").status, 409);
   EXPECT_EQ(send("DELETE", "/v1/collections/faq").status, 204);

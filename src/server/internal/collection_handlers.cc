@@ -81,7 +81,8 @@ Result<Response> put_collection(Services& services, const Call& call) {
   if (!wait) {
     return tl::unexpected<Error>(wait.error());
   }
-  const std::string_view body = call.request.body.empty() ? "{}" : call.request.body;
+  const std::string_view body =
+      call.request.body.empty() ? std::string_view("{}") : std::string_view(call.request.body);
   const auto settings = base::parse_json(body, "the settings");
   if (!settings) {
     return tl::unexpected<Error>(settings.error());

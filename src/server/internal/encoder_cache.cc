@@ -10,6 +10,9 @@
 namespace sibyl::server {
 
 Result<std::shared_ptr<encoder::Encoder>> EncoderCache::find(const std::string& reference) {
+  if (reference.empty() && !registry_.default_name()) {
+    return fail(Code::FailedPrecondition, "there is no default model; import one");
+  }
   const auto entry = registry_.find(reference);
   if (!entry) {
     return tl::unexpected<Error>(entry.error());

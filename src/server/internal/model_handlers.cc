@@ -13,7 +13,7 @@ namespace sibyl::server {
 namespace {
 
 /// JSON that a model's sibyl.json gave; null when it is none.
-std::string_view json_or_null(const std::string& text) {
+std::string_view json_or_null(std::string_view text) {
   return text.empty() ? "null" : text;
 }
 
