@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json_access.h"
 #include "base/json_rows.h"
 #include "base/json_writer.h"
 
@@ -128,6 +129,20 @@ TEST(NearestName, IsEmptyWhenNothingIsNear) {
   EXPECT_EQ(nearest_name("zzzzzz", {"answer", "question"}), "");
   EXPECT_EQ(nearest_name("ab", {"xyz"}), "");
   EXPECT_EQ(nearest_name(std::string(100'000, 'a'), {"a"}), "");
+}
+
+TEST(JsonAccess, OddValuesAreNone) {
+  const Json value = *parse_json(R"({"t":"x","n":2,"b":true,"z":null,"l":[1]})");
+  EXPECT_EQ(text_at(value, "t"), "x");
+  EXPECT_EQ(text_at(value, "n"), "");
+  EXPECT_EQ(text_at(Json(3), "t"), "");
+  EXPECT_EQ(number_at(value, "n"), 2);
+  EXPECT_EQ(number_at(value, "z", 7), 7);
+  EXPECT_TRUE(flag_at(value, "b"));
+  EXPECT_FALSE(flag_at(value, "missing"));
+  EXPECT_EQ(shown_at(value, "l"), "[1]");
+  EXPECT_EQ(shown_at(value, "z"), "");
+  EXPECT_TRUE(value_at(value_at(value, "missing"), "deeper").is_null());
 }
 
 TEST(SplitJsonRows, SplitsAnArrayByItsBytes) {

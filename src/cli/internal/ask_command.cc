@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "answer/query_json.h"
+#include "base/json.h"
 #include "cli/internal/commands.h"
 #include "cli/internal/owner.h"
 #include "job/owner_client.h"

@@ -2,6 +2,7 @@
 
 #include "answer/evaluation.h"
 #include "answer/query_json.h"
+#include "base/json.h"
 #include "base/stop.h"
 #include "cli/internal/commands.h"
 #include "cli/internal/job_arguments.h"

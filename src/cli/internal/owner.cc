@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/file_system.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/stop.h"
 #include "job/owner_client.h"
@@ -13,9 +13,10 @@
 namespace sibyl::cli {
 namespace {
 
-// A server that starts holds the lock before its socket answers.
-constexpr int kStartTries = 20;
-constexpr double kStartWait_s = 0.25;
+// A server that starts holds the lock before its socket answers, and short commands end soon.
+constexpr int64_t kPatienceUs = 10'000'000;
+constexpr double kBetweenTries_s = 0.25;
+constexpr int64_t kPingTimeoutMs = 5'000;
 
 class LocalOwner final : public Owner {
  public:
@@ -155,7 +156,7 @@ std::unique_ptr<Owner> connect(const std::string& socket) {
   }
   net::HttpRequest ping;
   ping.path = "/health/live";
-  ping.timeout_ms = 5'000;
+  ping.timeout_ms = kPingTimeoutMs;
   const auto reply = (*client)->send(ping);
   if (!reply || reply->status != 200) {
     return nullptr;
@@ -193,8 +194,8 @@ Result<std::unique_ptr<Owner>> take(const std::string& data_directory, bool list
 }  // namespace
 
 Result<std::unique_ptr<Owner>> Owner::open(const std::string& data_directory, bool listen) {
-  Error error;
-  for (int i = 0; i < kStartTries; ++i) {
+  const int64_t end_us = base::system_clock().steady_us() + kPatienceUs;
+  for (;;) {
     if (const auto socket = server::owner_socket(data_directory)) {
       if (auto remote = connect(*socket)) {
         return remote;
@@ -204,15 +205,14 @@ Result<std::unique_ptr<Owner>> Owner::open(const std::string& data_directory, bo
     if (local || local.error().code != Code::Unavailable) {
       return local;
     }
-    error = std::move(local.error());
-    if (base::sleep_until_stop(base::process_stop_token(), kStartWait_s)) {
-      break;
+    if (base::system_clock().steady_us() >= end_us ||
+        base::sleep_until_stop(base::process_stop_token(), kBetweenTries_s)) {
+      local.error().message +=
+          "; its owner does not answer commands (another command may be at work): try again when "
+          "it has ended";
+      return local;
     }
   }
-  error.message +=
-      "; it does not answer commands (another command may be at work): try again "
-      "when it has ended";
-  return tl::unexpected<Error>(std::move(error));
 }
 
 Result<base::Json> Owner::call(const std::string& method, const std::string& target,

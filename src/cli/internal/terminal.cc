@@ -145,7 +145,7 @@ void ProgressBar::update(uint64_t done, uint64_t total, double rate, double left
   if (!extra.empty()) {
     line += fmt::format("  {}", extra);
   }
-  fmt::print(stderr, on_terminal_ ? "\r\x1b[K{}" : "{}\n", line);
+  fmt::print(stderr, "{}{}{}", on_terminal_ ? "\r\x1b[K" : "", line, on_terminal_ ? "" : "\n");
   std::fflush(stderr);
   drawn_ = on_terminal_;
 }
