@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "seal_checksums.h"
-#include "index/internal/memory_view.h"
+#include "index/memory_view.h"
 #include "index/postings.h"
+#include "seal_checksums.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sibyl;

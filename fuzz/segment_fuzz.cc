@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "index/memory_view.h"
 #include "seal_checksums.h"
-#include "index/internal/memory_view.h"
 #include "store/internal/filter_tree.h"
 #include "store/internal/segment.h"
 

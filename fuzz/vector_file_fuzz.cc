@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "seal_checksums.h"
-#include "index/internal/memory_view.h"
+#include "index/memory_view.h"
 #include "index/vector_index.h"
+#include "seal_checksums.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sibyl;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "index/internal/memory_view.h"
+#include "index/memory_view.h"
 
 namespace sibyl::index {
 namespace {

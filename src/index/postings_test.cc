@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "index/internal/memory_view.h"
+#include "index/memory_view.h"
 
 namespace sibyl::index {
 namespace {

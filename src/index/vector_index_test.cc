@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "index/internal/memory_view.h"
+#include "index/memory_view.h"
 #include "simd/distance.h"
 
 namespace sibyl::index {
@@ -62,8 +62,9 @@ std::vector<VectorHit> brute_force(const Rows& rows, const std::vector<float>& q
       hits.push_back(hit);
     }
   }
-  std::stable_sort(hits.begin(), hits.end(),
-                   [](const VectorHit& a, const VectorHit& b) { return a.score > b.score; });
+  std::sort(hits.begin(), hits.end(), [](const VectorHit& a, const VectorHit& b) {
+    return a.score != b.score ? a.score > b.score : a.row < b.row;
+  });
   hits.resize(std::min(k, hits.size()));
   return hits;
 }

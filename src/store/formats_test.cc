@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
-#include "index/internal/memory_view.h"
+#include "index/memory_view.h"
 #include "store/internal/crash_file_system.h"
 #include "store/internal/iso_date.h"
 #include "store/internal/log_reader.h"

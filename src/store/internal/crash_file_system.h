@@ -15,7 +15,7 @@
 
 #include "base/file_system.h"
 #include "base/random.h"
-#include "index/internal/memory_view.h"
+#include "index/memory_view.h"
 
 namespace sibyl::store {
 

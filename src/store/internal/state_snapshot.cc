@@ -165,8 +165,9 @@ Result<std::vector<RowRef>> StateSnapshot::list(std::string_view after_id, size_
       tail.push_back(row);
     }
   }
-  std::stable_sort(tail.begin(), tail.end(), [this](uint32_t a, uint32_t b) {
-    return state_.tail.row(a).row.id < state_.tail.row(b).row.id;
+  std::sort(tail.begin(), tail.end(), [this](uint32_t a, uint32_t b) {
+    const int difference = state_.tail.row(a).row.id.compare(state_.tail.row(b).row.id);
+    return difference != 0 ? difference < 0 : a < b;
   });
   const auto advance = [&](ListCursor& cursor) {
     if (cursor.segment == tail_number()) {
