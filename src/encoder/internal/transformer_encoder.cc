@@ -172,8 +172,11 @@ class TransformerEncoder final : public Encoder {
     out.tokens += window.ids.size();
     window.order.resize(count);
     std::iota(window.order.begin(), window.order.end(), size_t{0});
-    std::stable_sort(window.order.begin(), window.order.end(),
-                     [&](size_t a, size_t b) { return window.length(a) > window.length(b); });
+    std::sort(window.order.begin(), window.order.end(), [&](size_t a, size_t b) {
+      const size_t length_a = window.length(a);
+      const size_t length_b = window.length(b);
+      return length_a != length_b ? length_a > length_b : a < b;
+    });
     return count;
   }
 

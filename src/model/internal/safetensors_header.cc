@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/json.h"
@@ -173,10 +174,10 @@ std::optional<uint64_t> tensor_bytes(const TensorEntry& entry) {
 
 Result<void> check_layout(SafeTensorsHeader& header, uint64_t buffer_bytes,
                           const std::string& name) {
-  std::stable_sort(header.entries.begin(), header.entries.end(),
-                   [](const TensorEntry& a, const TensorEntry& b) {
-                     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-                   });
+  std::sort(header.entries.begin(), header.entries.end(),
+            [](const TensorEntry& a, const TensorEntry& b) {
+              return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+            });
   uint64_t next = 0;
   for (const TensorEntry& entry : header.entries) {
     if (entry.end < entry.begin || entry.end > buffer_bytes) {
