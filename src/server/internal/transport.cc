@@ -50,7 +50,7 @@ class StreamTransport final : public Transport {
   }
   asio::awaitable<void> shutdown() override {
     if constexpr (std::is_same_v<Stream, TlsStream>) {
-      const auto [error] = co_await stream_.async_shutdown(kTuple);
+      co_await stream_.async_shutdown(kTuple);
     }
     beast::error_code ignored;  // a peer that is gone already is as good
     lowest().socket().shutdown(asio::socket_base::shutdown_send, ignored);
