@@ -63,7 +63,8 @@ export function AnswerList(props: {
           <code>{reply.blend}</code>
         </p>
       )}
-      {reply.notice && <Notice kind="info">{reply.notice}</Notice>}
+      {/* Without a model the page says so above, with what to do. */}
+      {reply.notice && reply.model && <Notice kind="info">{reply.notice}</Notice>}
       {reply.answers.length === 0 ? (
         <Empty title="No answer found">
           Nothing in this collection matches. Try other words, another collection, or a wider

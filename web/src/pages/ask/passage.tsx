@@ -9,8 +9,25 @@ import { highlight, type Piece, type Terms } from "../../logic/highlight";
 export const kShownUnits = 700;
 
 function PieceView({ piece }: { piece: Piece }): JSX.Element {
-  const inner = piece.term ? <mark>{piece.text}</mark> : piece.text;
-  return piece.span ? <span class="best-span">{inner}</span> : <>{inner}</>;
+  return piece.term ? <mark>{piece.text}</mark> : <>{piece.text}</>;
+}
+
+/** The pieces of the span stand in one element: its ground lies under all of its marks. */
+function PieceList({ pieces }: { pieces: Piece[] }): JSX.Element {
+  const draw = (some: Piece[]): JSX.Element[] =>
+    some.map((piece, index) => <PieceView key={index} piece={piece} />);
+  const begin = pieces.findIndex((piece) => piece.span);
+  if (begin < 0) {
+    return <>{draw(pieces)}</>;
+  }
+  const end = pieces.findLastIndex((piece) => piece.span) + 1;
+  return (
+    <>
+      {draw(pieces.slice(0, begin))}
+      <span class="best-span">{draw(pieces.slice(begin, end))}</span>
+      {draw(pieces.slice(end))}
+    </>
+  );
 }
 
 function shownUnits(text: string, span: Span | null | undefined): number {
@@ -50,9 +67,7 @@ export function Passage(props: {
   return (
     <div class="passage">
       <p>
-        {shown.map((piece, index) => (
-          <PieceView key={index} piece={piece} />
-        ))}
+        <PieceList pieces={shown} />
         {folded && !whole && "…"}
       </p>
       {folded && (

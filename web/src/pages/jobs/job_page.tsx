@@ -62,7 +62,7 @@ function Summary({ job, live }: { job: Job; live: LiveJob }): JSX.Element {
           ["Kind", kindText(job.kind)],
           ["Started", formatTime(job.created)],
           ["Took", formatDuration(durationSeconds(job))],
-          ["Model", job.model || "none yet"],
+          ["Model", job.model || (isOver(job.state) ? "none" : "none yet")],
         ]}
       />
     </section>
