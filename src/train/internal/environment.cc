@@ -12,6 +12,7 @@ void set_process_defaults() {
       __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0) {
     ::setenv("ATEN_CPU_CAPABILITY", "avx512", /*overwrite=*/0);
   }
+  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);  // Same products every time.
   if (std::getenv("MALLOC_MMAP_THRESHOLD_") == nullptr) {
     ::mallopt(M_MMAP_THRESHOLD, INT_MAX);
   }

@@ -33,6 +33,7 @@ void visit_members(P& progress, Visit visit) {
   visit("loss_sum", progress.loss_sum);
   visit("loss_steps", progress.loss_steps);
   visit("best", progress.best);
+  visit("best_before_epoch", progress.best_before_epoch);
   visit("best_record", progress.best_record);
   visit("seconds", progress.seconds);
   visit("train_seconds", progress.train_seconds);

@@ -38,6 +38,7 @@ struct Progress {
   double loss_sum = 0;                ///< of the running epoch
   size_t loss_steps = 0;
   double best = -1;
+  double best_before_epoch = -1;
   size_t best_record = 0;  ///< index into `epochs`
   std::vector<EpochRecord> epochs;
   double seconds = 0;             ///< of work, over all starts

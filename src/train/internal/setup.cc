@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 #include "base/file_system.h"
@@ -40,8 +41,25 @@ std::string fingerprint_of(std::string_view job, const Dataset& data) {
   return fmt::format("{:016x}", hash);
 }
 
+/// The job's number, else what the environment says, else every core.
+size_t choose_threads(size_t wanted) {
+  if (wanted > 0) {
+    return wanted;
+  }
+  const bool told = std::getenv("OMP_NUM_THREADS") != nullptr;
+  return told ? static_cast<size_t>(at::get_num_threads()) : base::usable_cores();
+}
+
+/// The same seed shall give the same model on a GPU too, where some sums else run in any order.
+void settle_determinism(const DeviceChoice& choice) {
+  if (choice.cuda) {
+    at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
+    at::globalContext().setDeterministicFillUninitializedMemory(false);
+  }
+}
+
 Result<DeviceChoice> settle_device(Setup& setup, EventLog& events) {
-  const size_t threads = setup.plan.threads > 0 ? setup.plan.threads : base::usable_cores();
+  const size_t threads = choose_threads(setup.plan.threads);
   at::set_num_threads(static_cast<int>(threads));
   auto choice = choose_device(setup.plan.device, setup.plan.allow_cpu_fallback, look_for_gpus());
   if (!choice) {
@@ -57,6 +75,7 @@ Result<DeviceChoice> settle_device(Setup& setup, EventLog& events) {
                .why = "the GPU cannot be used and allow_cpu_fallback is true",
                .warning = tried.error().message};
   }
+  settle_determinism(*choice);
   setup.device_text = device_line(*choice, threads);
   auto said = events.device(setup.device_text);
   if (said && !choice->warning.empty()) {

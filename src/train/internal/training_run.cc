@@ -101,7 +101,10 @@ tl::unexpected<Error> TrainingRun::interrupted() {
 Result<void> TrainingRun::run_stage() {
   auto done = open_stage();
   while (done && (progress_.epoch_open || progress_.step < progress_.schedule.steps)) {
-    progress_.epoch_open = true;
+    if (!progress_.epoch_open) {
+      progress_.epoch_open = true;
+      progress_.best_before_epoch = progress_.best;
+    }
     done = run_epoch();
     if (done) {
       done = close_epoch();
@@ -237,12 +240,12 @@ Result<void> TrainingRun::run_batch(const Batch& batch) {
 
 Result<void> TrainingRun::close_epoch() {
   if (progress_.validates && progress_.validated_step != static_cast<int64_t>(progress_.step)) {
-    const double best_before = progress_.best;
     auto validated = validate(progress_.epoch + 1);
     if (!validated) {
       return validated;
     }
-    progress_.stale_epochs = progress_.best > best_before ? 0 : progress_.stale_epochs + 1;
+    progress_.stale_epochs =
+        progress_.best > progress_.best_before_epoch ? 0 : progress_.stale_epochs + 1;
   } else if (!progress_.validates) {
     progress_.epochs.push_back(
         {std::string(stage_name(stage())), progress_.epoch + 1,

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Fine-tunes one transformer on the labelled questions of a data set with sibyl-trainer and with
+sentence-transformers, alternating, one thread each: time and nDCG@10 on the validation questions.
+
+  compare_training.py --trainer build/release/sibyl-trainer --model DIR --data DIR [--rounds 1]
+
+DATA holds corpus.jsonl, queries.{train,valid}.jsonl and qrels.{train,valid}.tsv (BEIR layout, texts as title,
+headers, text). Both train one epoch at 128 tokens with a learning rate of 5e-5, 10 % warm-up and float32; the peer
+with MultipleNegativesRankingLoss and batches of 32 pairs, as its documentation advises. Times are of training
+alone, without validation; "cpu_seconds" are of the whole process.
+"""
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import tempfile
+
+import peers
+
+PARAMETERS = {
+    "stages": "labels", "epochs": 1, "cold_epochs": 0, "learning_rate": 5e-5, "cold_learning_rate": 5e-5,
+    "warmup_share": 0.1, "final_share": 0.0, "weight_decay": 0.01, "batch_passages": 32, "batch_questions_max": 128,
+    "micro_batch_tokens": 4096, "question_tokens_max": 64, "passage_tokens_max": 128, "index_tokens_max": 256,
+    "scale": 20, "symmetric": True, "mask_margin": -1, "dropout": 0.0, "dimension": 0, "patience": 0,
+    "validate_every_steps": 0, "budget_minutes": 0, "seed": 1, "threads": 1}
+
+PEER = """
+import json, sys, time
+import torch
+from datasets import Dataset
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers.evaluation import InformationRetrievalEvaluator
+from sentence_transformers.losses import MultipleNegativesRankingLoss
+torch.set_num_threads(1)
+folder, workspace = sys.argv[1:3]
+rows = lambda name: [json.loads(line) for line in open(f"{workspace}/data/{name}.jsonl", encoding="utf-8")]
+passages = [row["text"] for row in rows("passages")]
+pairs = [(row["question"], passages[index]) for row in rows("pairs") for index in row["passages"]]
+model = SentenceTransformer(folder, device="cpu")
+model.max_seq_length = 128
+data = Dataset.from_dict({"anchor": [pair[0] for pair in pairs], "positive": [pair[1] for pair in pairs]})
+arguments = SentenceTransformerTrainingArguments(
+    output_dir=workspace + "/peer", num_train_epochs=1, per_device_train_batch_size=32, learning_rate=5e-5,
+    warmup_ratio=0.1, use_cpu=True, seed=int(sys.argv[3]), report_to=[], save_strategy="no", disable_tqdm=True,
+    logging_strategy="no")
+trainer = SentenceTransformerTrainer(model=model, args=arguments, train_dataset=data,
+                                     loss=MultipleNegativesRankingLoss(model))
+start, cpu = time.time(), time.process_time()
+trainer.train()
+wall, cpu = time.time() - start, time.process_time() - cpu
+model.max_seq_length = 256
+valid = rows("valid")
+evaluator = InformationRetrievalEvaluator(
+    {str(i): row["question"] for i, row in enumerate(valid)}, {str(i): text for i, text in enumerate(passages)},
+    {str(i): {str(index) for index in row["passages"]} for i, row in enumerate(valid)}, batch_size=32)
+scores = evaluator(model)
+ndcg = next(value for name, value in scores.items() if name.endswith("ndcg@10"))
+print(json.dumps({"train_seconds": wall, "train_cpu_seconds": cpu, "pairs": len(pairs), "ndcg_at_10": ndcg}))
+"""
+
+
+def read_rows(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def judged(data, split, places):
+    questions = {row["_id"]: row["text"] for row in read_rows(f"{data}/queries.{split}.jsonl")}
+    gold = {}
+    with open(f"{data}/qrels.{split}.tsv", encoding="utf-8") as file:
+        for line in list(file)[1:]:
+            question, document, score = line.split("\t")
+            if float(score) > 0 and document in places:
+                gold.setdefault(questions[question], set()).add(places[document])
+    return [{"question": text, "passages": sorted(answers)} for text, answers in gold.items()]
+
+
+def write_rows(path, rows):
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+def make_workspace(folder, data, model, parameters):
+    os.makedirs(f"{folder}/data")
+    corpus = read_rows(f"{data}/corpus.jsonl")
+    places = {row["_id"]: place for place, row in enumerate(corpus)}
+    write_rows(f"{folder}/data/passages.jsonl",
+               [{"id": row["_id"], "text": "\n".join(part for part in [row.get("title"), *(row.get("headers") or []),
+                                                                       row["text"]] if part)} for row in corpus])
+    for split, name in (("train", "pairs"), ("valid", "valid")):
+        write_rows(f"{folder}/data/{name}.jsonl", judged(data, split, places))
+    shutil.copytree(model, f"{folder}/base")
+    job = {"format": 1, "kind": "supervised", "name": "bench", "base": {"name": "base", "kind": "transformer"},
+           "device": "cpu", "train": parameters}
+    with open(f"{folder}/job.json", "w", encoding="utf-8") as file:
+        json.dump(job, file)
+
+
+def children_cpu():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trainer", required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=JSON", help="a parameter of sibyl-trainer")
+    options = parser.parse_args()
+    parameters = {**PARAMETERS, **{name: json.loads(value) for name, value in (item.split("=", 1) for item in options.set)}}
+    python = peers.environment("sentence-transformers-train",
+                               ["sentence-transformers[train]==6.2.0", "torch==2.15.0"])
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    ratios = []
+    for number in range(options.rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            workspace = f"{folder}/workspace"
+            make_workspace(workspace, options.data, options.model, {**parameters, "seed": number + 1})
+            before = children_cpu()
+            subprocess.run([options.trainer, "--workspace", workspace], check=True, env=environment)
+            ours = json.load(open(f"{workspace}/report/train.json", encoding="utf-8"))
+            peers.report(round=number, program="sibyl-trainer", train_seconds=round(ours["train_seconds"], 1),
+                         pairs_per_second=round(ours["pairs_per_second"], 2), ndcg_at_10=round(ours["best_ndcg_at_10"], 4),
+                         cpu_seconds=round(children_cpu() - before, 1), parameters=parameters)
+            before = children_cpu()
+            output = subprocess.run([python, "-c", PEER, options.model, workspace, str(number + 1)], check=True,
+                                    env=environment, capture_output=True, text=True).stdout
+            theirs = json.loads(output.strip().splitlines()[-1])
+            peers.report(round=number, program="sentence-transformers", train_seconds=round(theirs["train_seconds"], 1),
+                         pairs_per_second=round(theirs["pairs"] / theirs["train_seconds"], 2),
+                         ndcg_at_10=round(theirs["ndcg_at_10"], 4), cpu_seconds=round(children_cpu() - before, 1))
+            ratios.append(ours["train_seconds"] / theirs["train_seconds"])
+    peers.report(time_ratio=peers.spread(ratios))
+
+
+if __name__ == "__main__":
+    main()
