@@ -83,7 +83,11 @@ Result<base::Json> read_reply(int status, const std::string& body) {
                : std::string();
   };
   Error error;
-  error.code = text("code").empty() ? code_of_status(status) : code_from_name(text("code"));
+  // Codes of other protocols, as "model_not_found", are none of ours.
+  error.code = code_from_name(text("code"));
+  if (code_name(error.code) != text("code")) {
+    error.code = code_of_status(status);
+  }
   error.message = !text("detail").empty() ? text("detail") : text("message");
   error.field = !text("field").empty() ? text("field") : text("param");
   if (error.message.empty()) {

@@ -90,7 +90,7 @@ class BadInput(CliTest):
 
     def test_pdf_without_a_converter(self):
         pdf = self.write("a.pdf", b"%PDF-1.4\n%%EOF\n")
-        self.assertIn("pdftotext", self.sibyl("add", "kept", pdf, expect=65, env={"PATH": self.path("nowhere")}).err)
+        self.assertIn("pdftotext", self.sibyl("add", "kept", pdf, expect=69, env={"PATH": self.path("nowhere")}).err)
 
     def test_csv_with_a_stray_quote(self):
         self.refused("stray.csv", 'id,text\na,fine\nb,a "stray" quote\nc,fine\n', "stray.csv line 3")

@@ -220,8 +220,10 @@ class Grammar {
     sub->add_option("--server", out_.server, "Owner: unix:/PATH or http(s) URL");
   }
   void cluster() {
-    CLI::App* const sub = command(app_, "cluster", "Jobs in Kubernetes (not built yet)");
-    sub->allow_extras();
+    CLI::App* const parent = group("cluster", "Jobs in Kubernetes (not built yet)");
+    for (const char* const name : {"doctor", "submit", "status", "logs"}) {
+      command(*parent, name, "Not built yet")->add_option("ARGUMENT", out_.paths, "");
+    }
   }
 
   void read_map(const std::vector<std::string>& pairs) {

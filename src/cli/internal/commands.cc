@@ -37,7 +37,10 @@ Command find_command(const std::string& name) {
       {"jobs resume", resume_job},
       {"serve", serve},
       {"step", run_job_step},
-      {"cluster", refuse_cluster},
+      {"cluster doctor", refuse_cluster},
+      {"cluster submit", refuse_cluster},
+      {"cluster status", refuse_cluster},
+      {"cluster logs", refuse_cluster},
       {"doctor", doctor},
   };
   const auto found = commands.find(name);

@@ -24,7 +24,7 @@ Result<std::unique_ptr<DocumentSpool>> DocumentSpool::open() {
 }
 
 Result<void> DocumentSpool::add(const answer::Document& document) {
-  buffer_ += answer::document_to_json(document);
+  buffer_ += document.source;  // as it was given, with its id
   buffer_.push_back('\n');
   ids_.insert(document.id);
   ++documents_;
