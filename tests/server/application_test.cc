@@ -78,7 +78,8 @@ TEST_F(ApplicationTest, DocumentsComeBackAsTheyWereGiven) {
   const auto added =
       send("POST", kDocuments,
            R"([{"id": "a", "text": "Reset your password on the login page.", "tag": 5},
-                              {"id": "b", "text": "Invoices are sent every month."}, {"id": "c"}])");
+                              {"id": "b", "text": "Invoices are sent every month."},
+                              {"id": "c"}])");
   ASSERT_EQ(added.status, 200) << added.body;
   EXPECT_EQ(json(added)["added"], 2);
   ASSERT_EQ(json(added)["failed"].size(), 1U);

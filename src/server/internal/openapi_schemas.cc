@@ -5,8 +5,9 @@ namespace {
 
 constexpr std::string_view kSchemas = R"json({
 "Any": {},
-"Problem": {"type": "object", "required": ["type", "title", "status", "detail", "code"], "properties": {
-  "type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"},
+"Problem": {"type": "object", "required": ["type", "title", "status", "detail", "code"],
+  "properties": {"type": {"type": "string"}, "title": {"type": "string"},
+    "status": {"type": "integer"},
   "detail": {"type": "string"}, "field": {"type": "string"}, "code": {"type": "string"}}},
 "OpenAiError": {"type": "object", "required": ["error"], "properties": {"error": {"type": "object",
   "properties": {"message": {"type": "string"}, "type": {"type": "string"},
@@ -17,8 +18,9 @@ constexpr std::string_view kSchemas = R"json({
 "Documents": {"type": "array", "items": {"$ref": "#/components/schemas/Document"}},
 "AddReport": {"type": "object", "properties": {"added": {"type": "integer"},
   "updated": {"type": "integer"}, "unchanged": {"type": "integer"},
-  "failed": {"type": "array", "items": {"type": "object", "properties": {"line": {"type": "integer"},
-    "id": {"type": "string"}, "error": {"type": "string"}, "code": {"type": "string"},
+  "failed": {"type": "array", "items": {"type": "object", "properties": {
+    "line": {"type": "integer"}, "id": {"type": "string"}, "error": {"type": "string"},
+    "code": {"type": "string"},
     "field": {"type": "string"}}}}}},
 "DocumentPage": {"type": "object", "properties": {
   "documents": {"$ref": "#/components/schemas/Documents"}, "next": {"type": ["string", "null"]}}},
@@ -26,8 +28,8 @@ constexpr std::string_view kSchemas = R"json({
   "top": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 5},
   "filter": {"type": "string"}, "pipeline": {"type": "string"},
   "explain": {"type": "boolean", "default": false}}},
-"Answer": {"type": "object", "properties": {"id": {"type": "string"}, "passage_id": {"type": "string"},
-  "score": {"type": "number"}, "title": {"type": "string"},
+"Answer": {"type": "object", "properties": {"id": {"type": "string"},
+  "passage_id": {"type": "string"}, "score": {"type": "number"}, "title": {"type": "string"},
   "headings": {"type": "array", "items": {"type": "string"}}, "text": {"type": "string"},
   "url": {"type": "string"}, "metadata": {"type": "object"},
   "span": {"type": ["object", "null"], "properties": {"text": {"type": "string"},
