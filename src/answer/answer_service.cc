@@ -31,7 +31,6 @@ Result<StatePointer> LocalAnswerService::state(const std::string& collection) {
   return made;
 }
 
-/// `model_given`: settings.model is what the caller wants, empty for none; else the default model.
 Result<StatePointer> LocalAnswerService::state_or_new(const std::string& collection) {
   auto known = state(collection);
   if (known || known.error().code != Code::NotFound) {
@@ -179,9 +178,6 @@ Result<QueryReply> LocalAnswerService::query(const std::string& collection,
   reply.took_ms = static_cast<double>(base::system_clock().steady_us() - start_us) / 1000.0;
   return reply;
 }
-
-/// The caller holds the settings mutex.
-/// True when background work was begun, or runs already for the same model.
 
 }  // namespace internal
 

@@ -114,6 +114,7 @@ TEST_F(AnswerServiceTest, EveryFeatureStandsForEveryCandidate) {
     EXPECT_EQ(plain.answers[i].score, explained.answers[i].score);
     EXPECT_FALSE(plain.answers[i].retrievals[1].used);
     EXPECT_TRUE(explained.answers[i].retrievals[1].used);
+    EXPECT_EQ(plain.answers[i].passage_id, explained.answers[i].passage_id);
   }
 }
 

@@ -41,10 +41,14 @@ class LocalAnswerService final : public AnswerService {
  private:
   Result<StatePointer> state(const std::string& collection);
   Result<StatePointer> state_or_new(const std::string& collection);
+  /// `model_given`: settings.model is what the caller wants, empty for none; else the default
+  /// model.
   Result<StatePointer> create_state(const std::string& collection, CollectionSettings settings,
                                     bool model_given);
+  /// The caller holds the settings mutex.
   Result<void> begin_switch(CollectionState& state, StoredSettings stored,
                             const std::string& target);
+  /// True when background work was begun, or runs already for the same model.
   Result<bool> change_settings(CollectionState& state, const base::Json& given);
 
   store::Database& database_;

@@ -55,7 +55,12 @@ Result<std::vector<uint32_t>> best_chunks(const QuestionRun& run, const Question
                                           const Candidates& candidates,
                                           const std::vector<Ranked>& ranked) {
   std::vector<uint32_t> parts;
-  if (question.vector.empty() || candidates.scored[kChunks]) {
+  const auto& uses = run.pipeline.blend->uses();
+  if (!uses[0] && !uses[1] && !uses[kChunks]) {
+    parts.assign(ranked.size(), kNoChunk);
+    return parts;
+  }
+  if (candidates.scored[kChunks]) {
     for (const Ranked& one : ranked) {
       parts.push_back(candidates.chunk_parts[one.candidate]);
     }

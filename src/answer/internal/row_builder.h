@@ -20,9 +20,10 @@ inline constexpr size_t kContentField = 0;
 inline constexpr std::string_view kContentFieldName = "content";
 /// Vector fields stand in the order of Retrieval: document, headings, chunks.
 inline constexpr size_t kVectorFields = 3;
-/// Texts and bytes that are encoded in one call.
+/// Documents and bytes of them that are encoded and written in one call: enough to fill the
+/// workers' batches, little enough to be lost when the process is killed.
 inline constexpr size_t kBatchRowsMax = 128;
-inline constexpr size_t kBatchBytesMax = size_t{1} << 20;
+inline constexpr size_t kBatchBytesMax = size_t{128} << 10;
 
 /// The schema of a document collection; `encoder` may be null: no vector fields then.
 store::Schema make_schema(const CollectionSettings& settings, const encoder::Encoder* encoder);
