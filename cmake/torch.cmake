@@ -24,5 +24,14 @@ target_include_directories(sibyl_dep_torch SYSTEM INTERFACE
 target_link_libraries(sibyl_dep_torch INTERFACE "${torch}/lib/libtorch_cpu.so"
                       "${torch}/lib/libc10.so")
 foreach(folder "${torch}/lib" ${nvidia_libs})
-  target_link_options(sibyl_dep_torch INTERFACE "-Wl,-rpath,${folder}" "-Wl,-rpath-link,${folder}")
+  target_link_options(sibyl_dep_torch INTERFACE "-Wl,-rpath-link,${folder}")
 endforeach()
+
+# An installed tree is relocatable: what the trainer loads lies beside it, in the wheel's own order
+# of folders, by which LibTorch finds the rest.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib/sibyl/torch/lib")
+file(GLOB torch_runtime "${torch}/lib/libtorch_c*.so" "${torch}/lib/libc10*.so"
+  "${torch}/lib/libgomp*.so*")
+install(FILES ${torch_runtime} DESTINATION lib/sibyl/torch/lib)
+install(DIRECTORY "${SIBYL_TORCH_ROOT}/nvidia" DESTINATION lib/sibyl
+  FILES_MATCHING PATTERN "*.so*" PATTERN "include" EXCLUDE)
