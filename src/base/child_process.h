@@ -30,12 +30,13 @@ struct ChildOutcome {
   std::string errors;  ///< the last 64 KiB of standard error
 };
 
-/// Runs to the end. NotFound when the program is missing, DeadlineExceeded, TooLarge; an exit status
-/// that is not zero is not an error of this call.
+/// Runs to the end. NotFound when the program is missing, DeadlineExceeded, TooLarge; an exit
+/// status that is not zero is not an error of this call.
 Result<ChildOutcome> run_child(const ChildOptions& options);
 
-/// A child that runs beside us. Killed (SIGKILL, its whole group) by the destructor if it still runs;
-/// dies with the parent (PR_SET_PDEATHSIG). Externally synchronised, `signal` may come from anywhere.
+/// A child that runs beside us. Killed (SIGKILL, its whole group) by the destructor if it still
+/// runs; dies with the parent (PR_SET_PDEATHSIG). Externally synchronised, `signal` may come from
+/// anywhere.
 class ChildProcess {
  public:
   /// Standard output and error go to `log_path` (appended) unless empty: then inherited.

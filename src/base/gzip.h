@@ -10,12 +10,13 @@
 namespace sibyl::base {
 
 bool is_gzip(std::string_view bytes);
-/// Inflates all members. TooLarge above `bytes_max` (a bomb), InvalidData when cut short or damaged.
+/// Inflates all members. TooLarge above `bytes_max` (a bomb), InvalidData when cut short or
+/// damaged.
 Result<std::string> gunzip(std::string_view bytes, uint64_t bytes_max);
 std::string gzip(std::string_view bytes, int level = 6);
 
-/// Reads a file of lines, plain or gzip, in bounded memory. `on_line(number from 1, line without its
-/// end)` returns false to stop. A line over `line_bytes_max` is reported as an empty view with
+/// Reads a file of lines, plain or gzip, in bounded memory. `on_line(number from 1, line without
+/// its end)` returns false to stop. A line over `line_bytes_max` is reported as an empty view with
 /// `too_long` true and skipped. "-" is standard input.
 struct Line {
   uint64_t number = 0;

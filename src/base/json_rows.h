@@ -7,7 +7,8 @@
 
 namespace sibyl::base {
 
-/// One row of a body: the exact bytes of its JSON, and its line (JSONL) or position (array), from 1.
+/// One row of a body: the exact bytes of its JSON, and its line (JSONL) or position (array),
+/// from 1.
 struct JsonRow {
   size_t line = 0;
   std::string_view text;

@@ -7,8 +7,8 @@
 
 namespace sibyl::base {
 
-/// An open-file-description lock (F_OFD_SETLK) on a file: the truth about who owns a directory. Held
-/// until destroyed; the system drops it when the process dies.
+/// An open-file-description lock (F_OFD_SETLK) on a file: the truth about who owns a directory.
+/// Held until destroyed; the system drops it when the process dies.
 class LockFile {
  public:
   /// Unavailable when somebody else holds it; CannotCreate when the place is read-only.
