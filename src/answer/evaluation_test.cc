@@ -96,8 +96,10 @@ QueryReply made_reply(const QueryRequest& request, bool has_vectors) {
   for (int i = 0; i < 10; ++i) {
     order[static_cast<size_t>(i)] = i;
   }
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return scores[static_cast<size_t>(a)] > scores[static_cast<size_t>(b)];
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    const double left = scores[static_cast<size_t>(a)];
+    const double right = scores[static_cast<size_t>(b)];
+    return left != right ? left > right : a < b;
   });
   QueryReply reply;
   reply.pipeline = pipeline.name;
