@@ -25,7 +25,7 @@ const std::vector<std::string> kThings = {"tea",   "coffee", "bread", "rice", "s
                                           "honey", "butter", "apple", "pear", "onion", "lemon"};
 const std::vector<std::string> kActs = {"store", "heat", "cut"};
 
-/// Passages "How to ACT THING …", one question each, every third held out.
+/// Passages "How to ACT THING …", each asked once for training and once, in other words, held out.
 struct Kitchen {
   std::vector<std::string> passages;
   std::string passage_lines, pair_lines, cold_lines, valid_lines;
@@ -41,7 +41,10 @@ Kitchen make_kitchen() {
       const Json passage = {{"id", thing + "-" + act}, {"text", kitchen.passages.back()}};
       kitchen.passage_lines += base::dump_json(passage) + "\n";
       const Json pair = {{"question", "how do I " + act + " my " + thing}, {"passages", {index}}};
-      (index % 3 == 2 ? kitchen.valid_lines : kitchen.pair_lines) += base::dump_json(pair) + "\n";
+      kitchen.pair_lines += base::dump_json(pair) + "\n";
+      const Json held_out = {{"question", "please " + act + " the " + thing},
+                             {"passages", {index}}};
+      kitchen.valid_lines += base::dump_json(held_out) + "\n";
       const Json cold = {{"question", act + " " + thing},
                          {"passage", index},
                          {"text", "This page says how to " + act + " " + thing}};
@@ -68,7 +71,7 @@ Json parameters(bool is_static) {
           {"index_tokens_max", 32},
           {"scale", 20},
           {"symmetric", true},
-          {"mask_margin", is_static ? -1.0 : 0.1},
+          {"mask_margin", is_static ? -1.0 : 0.0},
           {"dropout", is_static ? 0.0 : 0.1},
           {"dimension", is_static ? 16 : 0},
           {"patience", 0},
@@ -180,11 +183,13 @@ class TrainerProgram : public ::testing::Test {
 
 TEST_F(TrainerProgram, TrainsAStaticModelThatTheEncoderLoads) {
   make_workspace(true);
+  job_["train"]["epochs"] = job_["train"]["cold_epochs"] = 20;
+  write_job();
   const base::ChildOutcome outcome = run();
   ASSERT_EQ(outcome.exit_status, 0) << outcome.errors;
   EXPECT_NE(events().find("\"device\""), std::string::npos);
   const Json result = report();
-  EXPECT_EQ(result["epochs"].size(), 4U);
+  EXPECT_EQ(result["epochs"].size(), 40U);
   EXPECT_GT(result["best_ndcg_at_10"].get<double>(), 0.5);
   EXPECT_FALSE(std::filesystem::exists(file("checkpoints")));
   auto directory = model::read_model_directory(file("model"));
@@ -202,16 +207,21 @@ TEST_F(TrainerProgram, TrainsAStaticModelThatTheEncoderLoads) {
   EXPECT_NEAR(norm, 1.0, 1e-4);
 }
 
-TEST_F(TrainerProgram, LearnsMoreThanTheModelItStartedFrom) {
+TEST_F(TrainerProgram, LearnsTheQuestionsItIsShown) {
   make_workspace(false);
-  job_["train"]["epochs"] = 10;
+  ASSERT_TRUE(base::replace_file(file("data/valid.jsonl"), make_kitchen().pair_lines));
+  job_["train"]["epochs"] = 40;
+  // Made-up weights are no guide: they find every passage alike.
+  job_["train"]["mask_margin"] = -1;
+  job_["train"]["learning_rate"] = 3e-3;
   write_job();
   const base::ChildOutcome outcome = run();
   ASSERT_EQ(outcome.exit_status, 0) << outcome.errors;
   const Json result = report();
   const double untrained = result["epochs"][0]["ndcg_at_10"].get<double>();
   EXPECT_EQ(result["epochs"][0]["epoch"], 0);
-  EXPECT_GT(result["best_ndcg_at_10"].get<double>(), untrained + 0.1);
+  EXPECT_GT(result["best_ndcg_at_10"].get<double>(), untrained + 0.3)
+      << base::dump_json(result["epochs"]);
   EXPECT_TRUE(model::read_model_directory(file("model")));
 }
 
@@ -299,7 +309,9 @@ TEST_F(TrainerProgram, WrongInputHasTheRightExitStatus) {
   outcome = run();
   EXPECT_EQ(outcome.exit_status, 65);
   EXPECT_NE(outcome.errors.find("pairs.jsonl line 1"), std::string::npos);
-  auto usage = base::run_child({.arguments = {SIBYL_TRAINER_PROGRAM, "--works"}});
+  base::ChildOptions wrong = options();
+  wrong.arguments = {SIBYL_TRAINER_PROGRAM, "--works"};
+  const auto usage = base::run_child(wrong);
   ASSERT_TRUE(usage);
   EXPECT_EQ(usage->exit_status, 64);
 }
