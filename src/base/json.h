@@ -1,9 +1,10 @@
 #pragma once
 
 // The full library: include this in .cc files only; public headers use base/json_fwd.h.
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include <nlohmann/json.hpp>
 
 #include "base/json_fwd.h"
 #include "base/result.h"

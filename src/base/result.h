@@ -1,10 +1,10 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
-#include <tl/expected.hpp>
 #include <utility>
+
+#include <fmt/format.h>
+#include <tl/expected.hpp>
 
 #include "base/error.h"
 
