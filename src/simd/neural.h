@@ -13,18 +13,19 @@ namespace sibyl::simd {
 void bias_gelu(float* x, const float* bias, size_t rows, size_t columns);
 /// x[r] += bias
 void add_bias(float* x, const float* bias, size_t rows, size_t columns);
-/// out[r] = layer_norm(x[r] + bias + residual[r]) * gain + shift. `bias` and `residual` may be null;
-/// `out` may be x.
+/// out[r] = layer_norm(x[r] + bias + residual[r]) * gain + shift. `bias` and `residual` may be
+/// null; `out` may be x.
 void residual_layer_norm(const float* x, const float* bias, const float* residual,
                          const float* gain, const float* shift, float epsilon, size_t rows,
                          size_t columns, float* out);
-/// Softmax over `columns` of each of `rows` rows lying `stride` apart, after multiplying by `scale`.
+/// Softmax over `columns` of each of `rows` rows lying `stride` apart, after multiplying by
+/// `scale`.
 void softmax(float* x, size_t rows, size_t columns, size_t stride, float scale);
 /// tanh in place.
 void tanh(float* x, size_t count);
 
-/// Self-attention of one sequence and one head: q, k, v are [tokens x head_dimension] with row stride
-/// `stride` (inside a fused QKV matrix); out has row stride `out_stride`. `scratch` holds
+/// Self-attention of one sequence and one head: q, k, v are [tokens x head_dimension] with row
+/// stride `stride` (inside a fused QKV matrix); out has row stride `out_stride`. `scratch` holds
 /// tokens * tokens floats. The order of sums depends on `tokens` alone.
 void attention_head(const float* q, const float* k, const float* v, size_t tokens,
                     size_t head_dimension, size_t stride, float scale, float* scratch, float* out,

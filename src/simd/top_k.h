@@ -17,7 +17,8 @@ inline bool better(const Scored& a, const Scored& b) {
   return a.score != b.score ? a.score > b.score : a.key < b.key;
 }
 
-/// Keeps the best k of a stream. The result does not depend on the order of arrival. Not thread-safe.
+/// Keeps the best k of a stream. The result does not depend on the order of arrival. Not
+/// thread-safe.
 class TopK {
  public:
   explicit TopK(size_t k) : k_(k) { heap_.reserve(std::min<size_t>(k, 4096)); }

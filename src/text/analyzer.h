@@ -32,7 +32,8 @@ class Analyzer {
   virtual std::string_view language() const = 0;
 };
 
-/// Most likely language of texts among those with a stemmer, by stop words and script; "en" in doubt.
+/// Most likely language of texts among those with a stemmer, by stop words and script; "en" in
+/// doubt.
 std::string guess_language(std::string_view text);
 
 }  // namespace sibyl::text

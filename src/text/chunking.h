@@ -27,9 +27,9 @@ struct ChunkOptions {
   size_t overlap = 40;  ///< tokens shared with the chunk before, cut at sentence starts if possible
 };
 
-/// Cuts a text within its sections into chunks of at most `options.tokens` tokens that begin and end
-/// at sentences where sentences allow. Without a tokenizer a token is a run of 5 letters or a sign.
-/// Every byte that is not white space lies in a chunk. Deterministic.
+/// Cuts a text within its sections into chunks of at most `options.tokens` tokens that begin and
+/// end at sentences where sentences allow. Without a tokenizer a token is a run of 5 letters or a
+/// sign. Every byte that is not white space lies in a chunk. Deterministic.
 std::vector<Chunk> chunk_text(std::string_view text, const std::vector<Section>& sections,
                               const Tokenizer* tokenizer, const ChunkOptions& options);
 

@@ -33,7 +33,10 @@ TEST(Encoding, ValidUtf8BeatsWhatIsDeclared) {
 
 TEST(Encoding, DeclaredLabelsMeanWhatTheWebMeans) {
   expect_text("caf\xE9 \x80", "ISO-8859-1", "café €", "windows-1252");
-  expect_text("\xA3\xF3" "d\xBC", " \"latin2\" ", "Łódź", "iso-8859-2");
+  expect_text(
+      "\xA3\xF3"
+      "d\xBC",
+      " \"latin2\" ", "Łódź", "iso-8859-2");
   expect_text("\xCC\xEE\xF1\xEA\xE2\xE0", "cp1251", "Москва", "windows-1251");
   expect_text("\xED\xCF\xD3\xCB\xD7\xC1", "koi8-r", "Москва", "koi8-r");
   expect_text("\xE1\xE8\xDE\xED\xE1", "windows-1253", "αθήνα", "windows-1253");

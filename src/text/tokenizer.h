@@ -54,8 +54,8 @@ struct WordPieceOptions {
 Result<std::shared_ptr<const Tokenizer>> load_wordpiece_vocabulary(std::string_view vocabulary,
                                                                    const WordPieceOptions& options);
 
-/// Learns a WordPiece vocabulary from texts, deterministically, and returns the `tokenizer.json` that
-/// holds it (BertNormalizer, BertPreTokenizer, [PAD] [UNK] [CLS] [SEP] [MASK]). Whole words by
+/// Learns a WordPiece vocabulary from texts, deterministically, and returns the `tokenizer.json`
+/// that holds it (BertNormalizer, BertPreTokenizer, [PAD] [UNK] [CLS] [SEP] [MASK]). Whole words by
 /// frequency first, then pieces: made for static embeddings trained from nothing.
 std::string learn_wordpiece_json(const std::vector<std::string_view>& texts, size_t tokens_max);
 

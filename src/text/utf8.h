@@ -9,7 +9,8 @@ namespace sibyl::text {
 
 /// Whether all bytes are well-formed UTF-8 (no surrogates, no overlong forms).
 bool is_utf8(std::string_view bytes);
-/// Replaces each maximal ill-formed part by U+FFFD, as Unicode section 3.9 and Python's "replace" do.
+/// Replaces each maximal ill-formed part by U+FFFD, as Unicode section 3.9 and Python's "replace"
+/// do.
 std::string repair_utf8(std::string_view bytes);
 
 /// Decodes the code point at `position` and moves past it; U+FFFD for an ill-formed part. The view

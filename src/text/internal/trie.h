@@ -17,7 +17,8 @@ class Trie {
   static constexpr Node kRoot = 0;
 
   Trie() = default;
-  /// Entries in any order; of equal keys the greatest value counts. Values are >= 0, keys not empty.
+  /// Entries in any order; of equal keys the greatest value counts. Values are >= 0, keys not
+  /// empty.
   explicit Trie(std::vector<std::pair<std::string_view, int32_t>> entries);
 
   /// The node below, or kNone.

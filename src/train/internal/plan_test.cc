@@ -16,7 +16,8 @@ std::string job_with(const std::string& key = {}, const std::string& value = {})
       "batch_passages": 32, "batch_questions_max": 96, "micro_batch_tokens": 2048,
       "question_tokens_max": 64, "passage_tokens_max": 128, "index_tokens_max": 256, "scale": 20,
       "symmetric": true, "mask_margin": -1, "dropout": 0.1, "dimension": 0, "patience": 2,
-      "validate_every_steps": 0, "budget_minutes": 3, "seed": 7, "threads": 2, "chunk_words": 90}})";
+      "validate_every_steps": 0, "budget_minutes": 3, "seed": 7, "threads": 2,
+      "chunk_words": 90}})";
   if (!key.empty()) {
     const size_t from = json.find("\"" + key + "\"");
     const size_t colon = json.find(':', from);
