@@ -8,6 +8,7 @@
 #include "answer/internal/local_answer_service.h"
 #include "answer/internal/question.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/json_rows.h"
 
 namespace sibyl::answer {
@@ -39,6 +40,21 @@ Result<StatePointer> LocalAnswerService::state_or_new(const std::string& collect
   return create_state(collection, {}, false);
 }
 
+namespace {
+
+/// The id that a wrong row had all the same, so that its sender can find it; empty when it had
+/// none.
+std::string given_id(std::string_view row) {
+  const auto json = base::parse_json(row);
+  if (!json || !json->is_object()) {
+    return {};
+  }
+  const auto id = json->find("id");
+  return id != json->end() && id->is_string() ? id->get<std::string>() : std::string();
+}
+
+}  // namespace
+
 Result<AddReport> LocalAnswerService::add(const std::string& collection, std::string_view body,
                                           std::stop_token stop) {
   auto rows = base::split_json_rows(body, kAddRowsMax);
@@ -55,7 +71,7 @@ Result<AddReport> LocalAnswerService::add(const std::string& collection, std::st
   for (const base::JsonRow& row : *rows) {
     auto document = parse_document(row.text, content_id(row.text));
     if (!document) {
-      report.failed.push_back({row.line, {}, document.error()});
+      report.failed.push_back({row.line, given_id(row.text), document.error()});
       continue;
     }
     const auto [first, is_new] = lines.emplace(document->id, row.line);

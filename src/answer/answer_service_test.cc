@@ -134,10 +134,12 @@ TEST_F(AnswerServiceTest, UnchangedRowsCostNoEncoding) {
 }
 
 TEST_F(AnswerServiceTest, WrongRowsAreNamedAndOthersStored) {
-  const AddReport report = add(body_of({kTea, "{\"text\": 1}", "{broken", kTea, kBread}));
+  const AddReport report =
+      add(body_of({kTea, R"({"id": "one", "text": 1})", "{broken", kTea, kBread}));
   EXPECT_EQ(report.added, 2U);
   ASSERT_EQ(report.failed.size(), 3U);
   EXPECT_EQ(report.failed[0].line, 2U);
+  EXPECT_EQ(report.failed[0].id, "one");
   EXPECT_EQ(report.failed[0].error.field, "text");
   EXPECT_EQ(report.failed[1].line, 3U);
   EXPECT_EQ(report.failed[2].line, 4U);
