@@ -26,6 +26,11 @@ if(SIBYL_SANITIZE)
   add_link_options(-fsanitize=${SIBYL_SANITIZE})
 endif()
 
+if(SIBYL_FUZZ)
+  # Coverage in the rooms too, or the fuzzer would not see where its inputs lead.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # The MiniLM weights that tools/setup fetches; tests that need them are skipped by name without.
 if(DEFINED ENV{XDG_CACHE_HOME})
   set(sibyl_cache "$ENV{XDG_CACHE_HOME}/sibyl")
