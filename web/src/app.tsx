@@ -78,7 +78,7 @@ function TopBar({ route }: { route: Route }): JSX.Element {
 function Place({ route }: { route: Route }): JSX.Element {
   switch (route.page) {
     case "ask":
-      return <AskPage collection={route.collection} question={route.question} />;
+      return <AskPage route={route} />;
     case "collections":
       return <CollectionsPage />;
     case "collection":

@@ -1,11 +1,17 @@
 import { useEffect, useState } from "preact/hooks";
 
+export interface AskRoute {
+  page: "ask";
+  collection: string;
+  question: string;
+}
+
 /**
  * Places of the page. They stand behind the `#`, so that every address of the server stays the
  * interface's and the page works from any of its copies without rules for unknown paths.
  */
 export type Route =
-  | { page: "ask"; collection: string; question: string }
+  | AskRoute
   | { page: "collections" }
   | { page: "collection"; name: string }
   | { page: "models" }

@@ -5,7 +5,7 @@ import { listCollections } from "../../api/client";
 import type { Collection } from "../../api/types";
 import { Empty, Notice, ProblemNotice, Spinner } from "../../parts/basics";
 import { useResource } from "../../parts/use_resource";
-import { navigate, routeHref } from "../../router";
+import { navigate, routeHref, type AskRoute } from "../../router";
 import { AnswerList } from "./answer_list";
 import { kDefaultOptions, QuestionForm, type AskOptions } from "./question_form";
 import { useAnswers, type Answers } from "./use_answers";
@@ -54,9 +54,10 @@ function Results({ answers, language }: { answers: Answers; language: string }):
 function Asking(props: {
   collections: Collection[];
   chosen: Collection;
-  question: string;
+  route: AskRoute;
 }): JSX.Element {
-  const { chosen, question } = props;
+  const { chosen } = props;
+  const { question } = props.route;
   const [options, setOptions] = useState<AskOptions>(kDefaultOptions);
   const answers = useAnswers(chosen.name, question, options);
   const idle = question === "";
@@ -73,6 +74,7 @@ function Asking(props: {
           collections={props.collections}
           collection={chosen}
           question={question}
+          visit={props.route}
           options={options}
           onOptions={setOptions}
           onCollection={(collection) => navigate({ page: "ask", collection, question })}
@@ -91,7 +93,7 @@ function Asking(props: {
 }
 
 /** The address holds collection and question: answers can be linked to, and Back works. */
-export function AskPage(props: { collection: string; question: string }): JSX.Element {
+export function AskPage({ route }: { route: AskRoute }): JSX.Element {
   const { value, problem, reload } = useResource("collections", listCollections);
   if (value === null) {
     return problem ? (
@@ -100,10 +102,10 @@ export function AskPage(props: { collection: string; question: string }): JSX.El
       <Spinner label="Looking at the collections" />
     );
   }
-  const chosen = value.find(({ name }) => name === props.collection) ?? value[0];
+  const chosen = value.find(({ name }) => name === route.collection) ?? value[0];
   return chosen === undefined ? (
     <NoDocuments />
   ) : (
-    <Asking collections={value} chosen={chosen} question={props.question} />
+    <Asking collections={value} chosen={chosen} route={route} />
   );
 }

@@ -137,17 +137,30 @@ export function QuestionForm(props: {
   collections: Collection[];
   collection: Collection;
   question: string;
+  /** Another object each time the address changed, even back to the same question. */
+  visit: object;
   options: AskOptions;
   onOptions: (options: AskOptions) => void;
   onCollection: (name: string) => void;
   onAsk: (question: string) => void;
 }): JSX.Element {
   const [draft, setDraft] = useState(props.question);
+  const typing = useRef(false);
   const changed = JSON.stringify(props.options) !== JSON.stringify(kDefaultOptions);
   const [open, setOpen] = useState(changed);
   const box = useRef<HTMLInputElement>(null);
   useSlash(box);
-  useEffect(() => setDraft(props.question), [props.question]);
+  useEffect(() => {
+    typing.current = false;
+    setDraft(props.question);
+  }, [props.question]);
+  useEffect(() => {
+    // Asking and going Back at once may show only the question that stood before. What is being
+    // typed stays.
+    if (!typing.current) {
+      setDraft(props.question);
+    }
+  }, [props.visit]);
   useEffect(() => {
     if (props.question === "" && matchMedia("(hover: hover)").matches) {
       box.current?.focus(); // not on touch screens, where it would open the keyboard
@@ -162,6 +175,7 @@ export function QuestionForm(props: {
         event.preventDefault();
         const question = draft.trim();
         if (question !== "") {
+          typing.current = false;
           props.onAsk(question);
         }
       }}
@@ -178,7 +192,10 @@ export function QuestionForm(props: {
           autoComplete="off"
           enterkeyhint="search"
           value={draft}
-          onInput={(event) => setDraft(event.currentTarget.value)}
+          onInput={(event) => {
+            typing.current = true;
+            setDraft(event.currentTarget.value);
+          }}
         />
         <button type="submit" class="button button-main" disabled={draft.trim() === ""}>
           Ask
