@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/file_system.h"
+#include "base/result.h"
+#include "index/neighbour_graph.h"
+#include "index/vector_index.h"
+
+// Index files that are made from vectors which lie elsewhere, and can be made again: flat codes and
+// the graph. `vectors` holds the full vectors (of one segment, or of several laid end to end) and
+// outlives what is opened over it; it re-ranks what the codes found, so answers carry exact scores.
+
+namespace sibyl::index {
+
+struct FlatSettings {
+  Metric metric = Metric::kInnerProduct;
+  uint64_t seed = 1;
+  unsigned threads = 1;
+  uint64_t memory_bytes_max = 0;  ///< As NeighbourGraphSettings.
+};
+
+/// Packed codes of every vector, searched whole by FastScan (docs/formats/flat-index.md).
+Result<void> write_flat_index(const VectorIndex& vectors, const FlatSettings& settings,
+                              const ByteSink& sink, const BuildProgress& progress = {});
+/// DataLoss with the path when the file is damaged or was made from other vectors.
+Result<std::unique_ptr<VectorIndex>> open_flat_index(std::shared_ptr<const base::FileView> file,
+                                                     const std::string& path,
+                                                     std::shared_ptr<const VectorIndex> vectors);
+
+struct GraphSettings {
+  NeighbourGraphSettings graph;
+  /// Smaller codes and nodes: at most 0.6 x of what hnswlib keeps resident.
+  bool compact = false;
+};
+
+/// Fixed-degree graph with the neighbours' codes in each node (docs/formats/graph-index.md).
+Result<void> write_graph_index(const VectorIndex& vectors, const GraphSettings& settings,
+                               const ByteSink& sink, const BuildProgress& progress = {});
+/// As open_flat_index.
+Result<std::unique_ptr<VectorIndex>> open_graph_index(std::shared_ptr<const base::FileView> file,
+                                                      const std::string& path,
+                                                      std::shared_ptr<const VectorIndex> vectors);
+
+}  // namespace sibyl::index
