@@ -24,6 +24,16 @@ struct VectorHit {
 };
 inline constexpr float kNoVector = -3.4e38F;
 
+/// How hard one search tries. Indexes that are exact take no notice.
+struct SearchOptions {
+  /// Candidates that a walk keeps; 0: what the index calibrated when it was built. More is slower
+  /// and finds more.
+  size_t effort = 0;
+  /// Where `effort` is 0: the share of the true neighbours to aim at (0.9 to 0.999), by the index's
+  /// own calibration; 0: its default, about 0.985.
+  float recall_goal = 0;
+};
+
 /// Inner-product search over rows with 0..n vectors each; rows are numbered from 0 within what the
 /// index covers (one segment or several laid end to end; the store translates). Immutable once
 /// built, thread-safe. Equal scores: the lower row first.
@@ -38,6 +48,14 @@ class VectorIndex {
   /// the rows that may be answered: live ones under the filter.
   virtual void search(std::span<const float> query, size_t k, const RowSet* allowed,
                       std::vector<VectorHit>& out) const = 0;
+  /// The same with a choice of effort.
+  virtual void search_with(std::span<const float> query, size_t k, const RowSet* allowed,
+                           const SearchOptions& /*options*/, std::vector<VectorHit>& out) const {
+    search(query, k, allowed, out);
+  }
+  /// Bytes of memory of its own, and bytes that are mapped from files and may be dropped.
+  virtual size_t resident_bytes() const { return 0; }
+  virtual size_t mapped_bytes() const { return 0; }
   /// Exact scores of given rows, in their order.
   virtual void score(std::span<const float> query, std::span<const uint32_t> rows,
                      std::span<VectorHit> out) const = 0;

@@ -20,6 +20,7 @@ class ExactIndex final : public VectorIndex {
   size_t vectors() const override { return meta_.vectors; }
   size_t dimension() const override { return meta_.dimension; }
   std::string_view kind() const override { return "exact"; }
+  size_t mapped_bytes() const override { return first_.size_bytes() + data_.size_bytes(); }
 
   void search(std::span<const float> query, size_t k, const RowSet* allowed,
               std::vector<VectorHit>& out) const override {
