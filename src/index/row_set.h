@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace sibyl::index {
@@ -39,6 +40,8 @@ class RowSet {
     }
   }
   size_t size() const { return size_; }
+  /// Row r is bit r % 64 of word r / 64; the bits from size() on are 0.
+  std::span<const uint64_t> words() const { return words_; }
   size_t count() const {
     size_t sum = 0;
     for (const uint64_t word : words_) {
