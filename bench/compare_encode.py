@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Adds a data set's passages with a transformer model, against sentence-transformers encoding the same
-texts, alternating, all cores. "encode" is like work (texts in, vectors out, process start included);
-"add" does more: it cuts passages, encodes three fields and stores durably.
+texts, alternating, all cores. "encode" is like work (texts in, vectors out, process start included).
+"add" takes the passages as they are (chunking off), encodes their headings too and stores durably.
+"add_chunks" is the default: it also encodes every passage in pieces of 200 tokens, more than twice the
+tokens in all. Seconds are of the clock; CPU seconds stand beside them and are fairer on a busy machine.
 
   compare_encode.py --sibyl build/release/sibyl --model DIR --corpus corpus.jsonl [--rounds 3]
 """
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -23,10 +26,18 @@ torch.set_num_threads(int(sys.argv[3]))
 model = SentenceTransformer(sys.argv[1], device="cpu")
 texts = [json.loads(line) for line in open(sys.argv[2], encoding="utf-8")]
 model.encode(texts[:8])
-start = time.time()
+start, cpu = time.time(), time.process_time()
 model.encode(texts, batch_size=32)
-print(time.time() - start)
+print(time.time() - start, time.process_time() - cpu)
 """
+
+
+def timed(command, **options):
+    """Seconds of the clock and of the CPU that a child process takes."""
+    start, before = time.time(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, **options)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.time() - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main():
@@ -35,6 +46,8 @@ def main():
     parser.add_argument("--model", required=True)
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--what", nargs="+", choices=["encode", "add", "add_chunks"],
+                        default=["encode", "add", "add_chunks"])
     options = parser.parse_args()
     python = peers.environment("sentence-transformers", ["sentence-transformers==6.2.0", "torch==2.15.0"])
     cores = len(os.sched_getaffinity(0))
@@ -44,34 +57,39 @@ def main():
         text_file = os.path.join(folder, "texts.jsonl")
         with open(text_file, "w", encoding="utf-8") as file:
             file.writelines(json.dumps(text) + "\n" for text in texts)
-        ours, theirs = {"encode": [], "add": []}, []
+        documents = os.path.join(folder, "documents.jsonl")
+        with open(documents, "w", encoding="utf-8") as file:
+            for row in rows:
+                file.write(json.dumps({"id": row["_id"], "title": row.get("title") or "",
+                                       "headings": row.get("headers") or [], "text": row["text"]}) + "\n")
+        lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+        ours, theirs = {what: [] for what in options.what}, []
         for number in range(options.rounds):
-            data = os.path.join(folder, f"data{number}")
-            base = [options.sibyl, "--data", data, "--quiet"]
+            base = [options.sibyl, "--data", os.path.join(folder, f"data{number}"), "--quiet"]
             subprocess.run([*base, "models", "import", options.model, "--name", "m"], check=True,
                            stdout=subprocess.DEVNULL)
-            lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
-            start = time.time()
-            subprocess.run([*base, "encode", "--model", "m", "--npy", os.path.join(folder, "v.npy"), "--json"],
-                           input=lines, text=True, check=True, stdout=subprocess.DEVNULL)
-            ours["encode"].append(time.time() - start)
-            documents = os.path.join(folder, "documents.jsonl")
-            with open(documents, "w", encoding="utf-8") as file:
-                for row in rows:
-                    file.write(json.dumps({"id": row["_id"], "title": row.get("title") or "",
-                                           "headings": row.get("headers") or [], "text": row["text"]}) + "\n")
-            start = time.time()
-            subprocess.run([*base, "add", "c", documents, "--model", "m"], check=True, stdout=subprocess.DEVNULL)
-            ours["add"].append(time.time() - start)
+            for what, chunking in (("add", "off"), ("add_chunks", "200:40")):
+                subprocess.run([*base, "collections", "create", what, "--model", "m", "--chunking", chunking],
+                               check=True, stdout=subprocess.DEVNULL)
+            vectors = os.path.join(folder, "v.npy")
+            commands = {
+                "encode": ([*base, "encode", "--model", "m", "--npy", vectors, "--json"], {"input": lines, "text": True}),
+                "add": ([*base, "add", "add", documents], {}),
+                "add_chunks": ([*base, "add", "add_chunks", documents], {}),
+            }
+            for what in options.what:
+                command, given = commands[what]
+                ours[what].append(timed(command, **given))
             out = subprocess.run([python, "-c", PEER, options.model, text_file, str(cores)], check=True,
                                  stdout=subprocess.PIPE, text=True)
-            theirs.append(float(out.stdout.split()[-1]))
-            print(f"round {number}: encode {ours['encode'][-1]:.1f} s, add {ours['add'][-1]:.1f} s, "
-                  f"sentence-transformers {theirs[-1]:.1f} s", file=sys.stderr)
-    for name, seconds in ours.items():
-        ratios = [b / a for a, b in zip(seconds, theirs)]
-        peers.report(bench="compare_encode", what=name, texts=len(texts), ours_s=peers.spread(seconds),
-                     sentence_transformers_s=peers.spread(theirs), times_faster=peers.spread(ratios))
+            theirs.append(tuple(map(float, out.stdout.split()[-2:])))
+            print(f"round {number}: {ours}, sentence-transformers {theirs}", file=sys.stderr)
+    for what, figures in ours.items():
+        for unit, place in (("s", 0), ("cpu_s", 1)):
+            mine, other = [f[place] for f in figures], [f[place] for f in theirs]
+            peers.report(bench="compare_encode", what=what, texts=len(texts), unit=unit, ours=peers.spread(mine),
+                         sentence_transformers=peers.spread(other),
+                         times_faster=peers.spread([b / a for a, b in zip(mine, other)]))
 
 
 if __name__ == "__main__":
