@@ -1,0 +1,165 @@
+#include "index/internal/neighbour_partition.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.h"
+#include "index/internal/neighbour_candidates.h"
+#include "index/internal/neighbour_packed.h"
+
+namespace sibyl::index {
+namespace {
+
+constexpr size_t kLeadersMax = 2048;
+// A group is aimed at this share of the largest leaf, since sizes differ by much.
+constexpr double kLeafFill = 0.4;
+constexpr size_t kBlock = 256;
+
+using Groups = std::vector<std::vector<uint32_t>>;
+
+/// The `out.size()` nearest leaders of one node as candidates, nearest first.
+void nearest_leaders(std::span<const float> distances, std::span<Candidate> out) {
+  size_t found = 0;
+  for (uint32_t leader = 0; leader < distances.size(); ++leader) {
+    const Candidate candidate = make_candidate(distances[leader], leader);
+    if (found == out.size() && candidate >= out[found - 1]) {
+      continue;
+    }
+    size_t place = found < out.size() ? found++ : found - 1;
+    for (; place > 0 && out[place - 1] > candidate; --place) {
+      out[place] = out[place - 1];
+    }
+    out[place] = candidate;
+  }
+}
+
+void add_leaf(std::span<const uint32_t> nodes, NeighbourLeaves& leaves) {
+  leaves.members.insert(leaves.members.end(), nodes.begin(), nodes.end());
+  leaves.first.push_back(leaves.members.size());
+}
+
+/// One carving of a group around random leaders of it.
+class Carving {
+ public:
+  Carving(const NeighbourSpace& space, const PartitionSettings& settings,
+          std::span<const uint32_t> nodes, size_t copies, uint64_t stream)
+      : space_(space), nodes_(nodes) {
+    base::Random random(settings.seed, stream);
+    const double aim = kLeafFill * static_cast<double>(settings.leaf_max);
+    const double wished = std::ceil(static_cast<double>(nodes.size() * copies) / aim);
+    leaders_ =
+        std::min({std::max<size_t>(2, static_cast<size_t>(wished)), kLeadersMax, nodes.size()});
+    std::vector<uint32_t> order(nodes.begin(), nodes.end());
+    for (size_t i = 0; i < leaders_; ++i) {
+      std::swap(order[i], order[i + random.below(order.size() - i)]);
+    }
+    packed_.pack(space, std::span(order).first(leaders_));
+    copies_ = std::min(copies, leaders_);
+    nearest_.resize(nodes.size() * copies_);
+  }
+
+  /// Finds the leaders of nodes [first, last). May run on several threads for different nodes.
+  void assign(size_t first, size_t last) {
+    PackedNodes part;
+    part.pack(space_, nodes_.subspan(first, last - first));
+    const size_t stride = packed_.norms.size();
+    std::vector<float> distances(simd::kPanelRows * stride);
+    for (size_t panel = 0; panel < part.panel_count(); ++panel) {
+      part.distances_of_panel(panel, packed_, 0, distances.data());
+      const size_t begin = first + panel * simd::kPanelRows;
+      for (size_t node = begin; node < std::min(last, begin + simd::kPanelRows); ++node) {
+        nearest_leaders(std::span(distances).subspan((node - begin) * stride, leaders_),
+                        std::span(nearest_).subspan(node * copies_, copies_));
+      }
+    }
+  }
+
+  Groups groups() const {
+    Groups groups(leaders_);
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      for (size_t copy = 0; copy < copies_; ++copy) {
+        groups[candidate_node(nearest_[i * copies_ + copy])].push_back(nodes_[i]);
+      }
+    }
+    return groups;
+  }
+
+ private:
+  const NeighbourSpace& space_;
+  std::span<const uint32_t> nodes_;
+  size_t leaders_ = 0;
+  size_t copies_ = 0;
+  PackedNodes packed_;
+  std::vector<Candidate> nearest_;  ///< [nodes x copies]: leaders.
+};
+
+/// Adds the leaves of one group.
+void split(const NeighbourSpace& space, const PartitionSettings& settings,
+           std::vector<uint32_t> nodes, uint64_t stream, NeighbourLeaves& leaves) {
+  if (nodes.size() <= settings.leaf_max) {
+    if (!nodes.empty()) {
+      add_leaf(nodes, leaves);
+    }
+    return;
+  }
+  Groups groups;
+  {
+    Carving carving(space, settings, nodes, 1, stream);
+    for (size_t first = 0; first < nodes.size(); first += kBlock) {
+      carving.assign(first, std::min(nodes.size(), first + kBlock));
+    }
+    groups = carving.groups();
+  }
+  const bool parted = std::all_of(groups.begin(), groups.end(), [&](const auto& group) {
+    return group.size() * 10 <= nodes.size() * 9;
+  });
+  if (parted) {
+    for (size_t i = 0; i < groups.size(); ++i) {
+      split(space, settings, std::move(groups[i]), stream * (kLeadersMax + 1) + i + 1, leaves);
+    }
+    return;
+  }
+  // Nearly all are equally far from everything: chance separates as well as distance.
+  base::Random(settings.seed, ~stream).shuffle(nodes);
+  for (size_t at = 0; at < nodes.size(); at += settings.leaf_max) {
+    add_leaf(std::span(nodes).subspan(at, std::min(settings.leaf_max, nodes.size() - at)), leaves);
+  }
+}
+
+}  // namespace
+
+Result<NeighbourLeaves> partition_neighbours(const NeighbourSpace& space,
+                                             std::span<const uint32_t> nodes,
+                                             const PartitionSettings& settings, double share,
+                                             NeighbourWork& work) {
+  NeighbourLeaves leaves;
+  leaves.first.push_back(0);
+  if (nodes.size() <= settings.leaf_max) {
+    add_leaf(nodes, leaves);
+    return leaves;
+  }
+  Carving carving(space, settings, nodes, settings.copies, 1);
+  auto done = work.for_blocks(
+      nodes.size(), kBlock, share * 0.8,
+      [&](size_t first, size_t last, size_t /*worker*/) { carving.assign(first, last); });
+  if (!done) {
+    return pass_on(done);
+  }
+  Groups groups = carving.groups();
+  std::vector<NeighbourLeaves> parts(groups.size());
+  done = work.for_each(groups.size(), share * 0.2, [&](size_t i, size_t /*worker*/) {
+    parts[i].first.push_back(0);
+    split(space, settings, std::move(groups[i]), i + 2, parts[i]);
+  });
+  if (!done) {
+    return pass_on(done);
+  }
+  for (const NeighbourLeaves& part : parts) {
+    for (size_t leaf = 0; leaf < part.count(); ++leaf) {
+      add_leaf(part.of(leaf), leaves);
+    }
+  }
+  return leaves;
+}
+
+}  // namespace sibyl::index
