@@ -68,7 +68,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{/* The object that serves a model, from the model's name: a Service of Seldon adds up to 14 characters and
      the container's name, a claim or route of KServe about as many. */}}
 {{- define "sibyl.modelObject" -}}
-{{- include "sibyl.label" (dict "name" (printf "%s-%s" (include "sibyl.fullname" .root) .name) "length" 42) -}}
+{{- include "sibyl.label" (dict "name" (printf "%s-model-%s" (include "sibyl.fullname" .root) .name) "length" 42) -}}
 {{- end -}}
 
 {{/* The container (and Seldon's graph node) that serves a model. */}}

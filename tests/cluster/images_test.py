@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The container files agree with the chart and with the machine that builds: images, variants, packages of libraries."""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import rendering as r
+
+IMAGES = os.path.join(r.HERE, "..", "..", "deploy", "images")
+
+
+def text(name):
+    with open(os.path.join(IMAGES, name), encoding="utf-8") as file:
+        return file.read()
+
+
+class Images(unittest.TestCase):
+    def test_last_stages_are_small_and_not_root(self):
+        for name in ("sibyl.Dockerfile", "trainer.Dockerfile"):
+            last = text(name).split("\nFROM ")[-1]
+            self.assertTrue(last.startswith("${DEBIAN}-slim"))
+            self.assertIn("\nUSER 10001:10001\n", last)
+            self.assertNotIn("COPY .", last)
+            self.assertIn('\nENTRYPOINT ["sibyl"]\n', last)
+
+    def test_the_user_is_the_charts(self):
+        pod = r.render()["StatefulSet", "sibyl-answers"]["spec"]["template"]["spec"]
+        self.assertEqual(pod["securityContext"]["runAsUser"], 10001)
+
+    def test_every_variant_of_the_chart_is_built(self):
+        case = re.search(r'case "\$VARIANT" in(.*?)esac', text("trainer.Dockerfile"), re.S).group(1)
+        built = set(re.findall(r"^\s*(\w+)\)", case, re.M))
+        for variant in ("cpu", "cuda13", "cuda12"):
+            self.assertIn(variant, built)
+            r.render(values={"images": {"trainer": {"variant": variant}}})
+
+    def test_packages_of_the_libraries_are_found(self):
+        program = os.environ.get("SIBYL_PROGRAM", "build/release/sibyl")
+        if not os.path.exists(program) or not shutil.which("dpkg-query"):
+            self.skipTest("the program is not built, or this is not Debian")
+        packages = subprocess.run([os.path.join(IMAGES, "runtime-packages"), program], check=True, capture_output=True, text=True).stdout.split()
+        for package in ("libc6", "libstdc++6", "libfmt9", "libcurl4", "libssl3", "libdnnl2"):
+            self.assertIn(package, packages)
+
+
+if __name__ == "__main__":
+    r.main()
