@@ -39,6 +39,11 @@ struct GraphSettings {
 /// Fixed-degree graph with the neighbours' codes in each node (docs/formats/graph-index.md).
 Result<void> write_graph_index(const VectorIndex& vectors, const GraphSettings& settings,
                                const ByteSink& sink, const BuildProgress& progress = {});
+/// The same over a graph that is there, of settings.graph.degree. InvalidArgument when it does not
+/// fit the vectors.
+Result<void> write_graph_index_of(const VectorIndex& vectors, const NeighbourGraph& graph,
+                                  const GraphSettings& settings, const ByteSink& sink,
+                                  const BuildProgress& progress = {});
 /// As open_flat_index.
 Result<std::unique_ptr<VectorIndex>> open_graph_index(std::shared_ptr<const base::FileView> file,
                                                       const std::string& path,

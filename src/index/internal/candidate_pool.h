@@ -1,0 +1,65 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "simd/sorted_pool.h"
+
+namespace sibyl::index {
+
+/// The nearest candidates of a walk, sorted, and which of them are still to be expanded. Nodes are
+/// numbered below 2^31. One thread.
+class CandidatePool {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  void reset(size_t capacity) {
+    if (distances_.size() < capacity + simd::kPoolBeyond) {
+      distances_.resize(capacity + simd::kPoolBeyond);
+      nodes_.resize(capacity + simd::kPoolBeyond);
+    }
+    pool_ = {distances_.data(), nodes_.data(), 0, capacity};
+    next_ = 0;
+  }
+  /// Only what is nearer is worth an insert.
+  float threshold() const {
+    return pool_.size < pool_.capacity ? std::numeric_limits<float>::infinity()
+                                       : pool_.distances[pool_.capacity - 1];
+  }
+  size_t size() const { return pool_.size; }
+
+  /// At most simd::kPoolBatch candidates; the arrays are used up.
+  void insert(float* distances, uint32_t* nodes, size_t count) {
+    next_ = std::min(next_, simd::insert_batch(pool_, distances, nodes, count));
+  }
+
+  /// The nearest candidate that is not expanded, marked as such; kNone when there is none.
+  uint32_t pop() {
+    const uint32_t node = peek();
+    if (node != kNone) {
+      pool_.items[next_++] |= kExpanded;
+    }
+    return node;
+  }
+  /// What pop would give.
+  uint32_t peek() {
+    while (next_ < pool_.size && (pool_.items[next_] & kExpanded) != 0) {
+      ++next_;
+    }
+    return next_ < pool_.size ? pool_.items[next_] : kNone;
+  }
+  /// Of what peek found.
+  float next_distance() const { return pool_.distances[next_]; }
+  size_t next_place() const { return next_; }
+
+ private:
+  static constexpr uint32_t kExpanded = uint32_t{1} << 31U;
+  std::vector<float> distances_;
+  std::vector<uint32_t> nodes_;
+  simd::SortedPool pool_;
+  size_t next_ = 0;
+};
+
+}  // namespace sibyl::index

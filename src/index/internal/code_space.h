@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "index/neighbour_graph.h"
+#include "simd/neighbour_scan.h"
+
+// What the codes of a graph index are made in (docs/formats/graph-index.md, "Codes"): directions
+// between neighbours are projected on their principal axes, and groups of one, two or four of these
+// numbers are coded by the nearest of 16 centroids. More bits go where the directions vary more
+// (as in "Optimized Product Quantization", Ge et al. 2013).
+
+namespace sibyl::index {
+
+struct CodeSpace {
+  Metric metric = Metric::kInnerProduct;
+  float unit = 1;                   ///< Vectors without their mean are divided by it.
+  std::vector<float> mean;          ///< [dimension]
+  std::vector<float> axes;          ///< [head() x dimension], orthonormal
+  std::vector<uint8_t> group_size;  ///< Numbers of each group, in order of the axes.
+  std::vector<float> centroids;     ///< For each group 16 x its size.
+
+  size_t dimension() const { return mean.size(); }
+  size_t groups() const { return group_size.size(); }
+  size_t head() const { return mean.empty() ? 0 : axes.size() / mean.size(); }
+};
+
+/// A query as the codes see it. Reused from query to query by one thread.
+class CodeQuery {
+ public:
+  /// False when the query's numbers are not finite or too great: codes then say nothing.
+  bool prepare(const CodeSpace& space, std::span<const float> query);
+
+  const simd::ScanTable& table() const { return table_; }
+  /// Distance of the mean of all vectors, as `own`.
+  float origin() const { return constant_; }
+  /// Distance of a vector from its own code: for L2 the squared distance in units of the space, for
+  /// inner products the negative product with the query at length 1, less what all share.
+  float own(const int8_t* code, float step, float squared_length) const {
+    const auto product = static_cast<float>(simd::wide_dot(wide_.data(), code, dimension_));
+    return constant_ + length_share_ * squared_length + product_share_ * (product * step);
+  }
+
+ private:
+  void make_table(const CodeSpace& space);
+  void make_wide();
+
+  size_t dimension_ = 0;
+  float constant_ = 0;
+  float length_share_ = 0;
+  float product_share_ = 0;
+  std::vector<float> numbers_;
+  std::vector<float> head_;
+  std::vector<float> products_;
+  std::vector<uint8_t> entries_;  ///< With room to align.
+  std::vector<int16_t> wide_;
+  simd::ScanTable table_;
+};
+
+}  // namespace sibyl::index

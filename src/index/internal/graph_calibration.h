@@ -1,0 +1,21 @@
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "index/internal/code_space.h"
+#include "index/internal/graph_file.h"
+#include "index/internal/graph_walk.h"
+#include "index/internal/neighbour_work.h"
+
+namespace sibyl::index {
+
+using GraphEfforts = std::array<uint32_t, kGraphEfforts>;
+
+/// The efforts that reach kGraphRecalls on queries that lie as far from the vectors as these from
+/// each other. The same seed gives the same at any number of threads.
+Result<GraphEfforts> calibrate_efforts(const GraphNodes& graph, const CodeSpace& space,
+                                       std::span<const float> vectors, uint64_t seed,
+                                       NeighbourWork& work, double share);
+
+}  // namespace sibyl::index

@@ -1,0 +1,262 @@
+#include "index/internal/graph_index.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "index/internal/exact_rows.h"
+
+namespace sibyl::index {
+namespace {
+
+/// Smaller indexes lie in the caches whatever their pages.
+constexpr size_t kArenaBytesMin = size_t{8} << 20;
+constexpr size_t kCopyStepBytes = size_t{1} << 20;
+constexpr size_t kScratchMax = 64;
+/// Nodes that are measured by their own codes in the time that one is expanded.
+constexpr double kScansAnExpansion = 8;
+/// Candidates more for each wanted neighbour beyond the ten that efforts are calibrated for.
+constexpr double kEffortANeighbour = 1.4;
+constexpr double kCalibratedNeighbours = 10;
+
+size_t extra_candidates(size_t wanted) {
+  return 6 + wanted / 4;
+}
+
+}  // namespace
+
+struct GraphIndex::Request {
+  std::span<const float> query;
+  size_t wanted = 0;  ///< Rows, at most as many as are allowed.
+  const RowSet* allowed = nullptr;
+  size_t allowed_rows = 0;
+};
+
+GraphIndex::GraphIndex(CheckedFile file, const GraphMeta& meta, CodeSpace space,
+                       const GraphNodes& nodes, std::shared_ptr<const VectorIndex> vectors,
+                       std::vector<uint32_t> first)
+    : file_(std::move(file)),
+      meta_(meta),
+      space_(std::move(space)),
+      file_nodes_(nodes),
+      vectors_(std::move(vectors)),
+      first_(std::move(first)) {
+  bool one_each = rows() == meta_.vectors;
+  for (size_t row = 0; one_each && row <= rows(); ++row) {
+    one_each = first_[row] == row;
+  }
+  if (!one_each) {
+    row_of_.resize(meta_.vectors);
+    for (size_t row = 0; row < rows(); ++row) {
+      std::fill(row_of_.begin() + first_[row], row_of_.begin() + first_[row + 1],
+                static_cast<uint32_t>(row));
+    }
+  }
+  const size_t bytes = nodes.count * nodes.node_bytes;
+  if (bytes >= kArenaBytesMin) {
+    arena_ = HugeArena(bytes);
+  }
+  if (arena_.data() != nullptr) {
+    copier_ = std::jthread([this](const std::stop_token& stop) { copy_nodes(stop); });
+  }
+}
+
+GraphIndex::~GraphIndex() {
+  copier_ = {};  // before what it writes to goes
+}
+
+void GraphIndex::copy_nodes(const std::stop_token& stop) {
+  for (size_t at = 0; at < arena_.bytes(); at += kCopyStepBytes) {
+    if (stop.stop_requested()) {
+      return;
+    }
+    std::memcpy(arena_.data() + at, file_nodes_.nodes + at,
+                std::min(kCopyStepBytes, arena_.bytes() - at));
+  }
+  hot_nodes_.store(arena_.data(), std::memory_order_release);
+}
+
+GraphNodes GraphIndex::nodes() const {
+  GraphNodes nodes = file_nodes_;
+  if (const uint8_t* hot = hot_nodes_.load(std::memory_order_acquire); hot != nullptr) {
+    nodes.nodes = hot;
+  }
+  return nodes;
+}
+
+size_t GraphIndex::resident_bytes() const {
+  return arena_.bytes() + file_nodes_.entry_blocks * file_nodes_.entry_layout.bytes() +
+         (space_.mean.size() + space_.axes.size() + space_.centroids.size()) * sizeof(float) +
+         (first_.size() + row_of_.size()) * sizeof(uint32_t);
+}
+
+size_t GraphIndex::mapped_bytes() const {
+  return vectors_->mapped_bytes() +
+         (arena_.bytes() == 0 ? meta_.vectors * file_nodes_.node_bytes : 0);
+}
+
+std::unique_ptr<WalkScratch> GraphIndex::take_scratch() const {
+  const std::lock_guard lock(scratch_mutex_);
+  if (scratch_.empty()) {
+    return std::make_unique<WalkScratch>();
+  }
+  std::unique_ptr<WalkScratch> scratch = std::move(scratch_.back());
+  scratch_.pop_back();
+  return scratch;
+}
+
+void GraphIndex::give_scratch(std::unique_ptr<WalkScratch> scratch) const {
+  const std::lock_guard lock(scratch_mutex_);
+  if (scratch_.size() < kScratchMax) {
+    scratch_.push_back(std::move(scratch));
+  }
+}
+
+size_t GraphIndex::effort_of(const SearchOptions& options) const {
+  if (options.effort > 0) {
+    return options.effort;
+  }
+  if (!(options.recall_goal > 0)) {
+    return meta_.efforts[kGraphDefaultRecall];
+  }
+  for (size_t i = 0; i < kGraphEfforts; ++i) {
+    if (options.recall_goal <= kGraphRecalls[i]) {
+      return meta_.efforts[i];
+    }
+  }
+  return meta_.efforts[kGraphEfforts - 1];
+}
+
+void GraphIndex::search(std::span<const float> query, size_t k, const RowSet* allowed,
+                        std::vector<VectorHit>& out) const {
+  search_with(query, k, allowed, {}, out);
+}
+
+void GraphIndex::search_with(std::span<const float> query, size_t k, const RowSet* allowed,
+                             const SearchOptions& options, std::vector<VectorHit>& out) const {
+  out.clear();
+  Request request{query, 0, allowed, allowed == nullptr ? rows() : allowed->count()};
+  request.wanted = std::min(k, request.allowed_rows);
+  if (request.wanted == 0 || meta_.vectors == 0) {
+    return;
+  }
+  std::unique_ptr<WalkScratch> scratch = take_scratch();
+  search_rows(request, options, *scratch, out);
+  give_scratch(std::move(scratch));
+}
+
+void GraphIndex::search_rows(const Request& request, const SearchOptions& options,
+                             WalkScratch& scratch, std::vector<VectorHit>& out) const {
+  if (!scratch.query.prepare(space_, request.query)) {  // codes say nothing of such a query
+    collect_rows(request.allowed, rows(), scratch.rows);
+    rank_exact(request, scratch.rows, out);
+    return;
+  }
+  walk_allowed(request, effort_of(options), scratch);
+  rank(request, scratch, out);
+}
+
+void GraphIndex::walk_allowed(const Request& request, size_t effort, WalkScratch& scratch) const {
+  const GraphNodes graph = nodes();
+  const double vectors_a_row =
+      static_cast<double>(meta_.vectors) / static_cast<double>(std::max<size_t>(rows(), 1));
+  const double scans = static_cast<double>(request.allowed_rows) * vectors_a_row;
+  // Vectors that lie nearer than the last wanted one, answerable or not.
+  double reach = static_cast<double>(request.wanted) * static_cast<double>(meta_.vectors) /
+                 static_cast<double>(request.allowed_rows);
+  const size_t enough = std::min(request.allowed_rows, request.wanted + request.wanted / 4);
+  for (;;) {
+    const double more = std::max(0.0, reach - kCalibratedNeighbours) * kEffortANeighbour;
+    const double expansions = static_cast<double>(effort) + more;
+    if (expansions * kScansAnExpansion >= scans || expansions >= static_cast<double>(graph.count)) {
+      scan_allowed(request, scratch);
+      return;
+    }
+    walk(graph, static_cast<size_t>(expansions), scratch);
+    const size_t expanded = scratch.found.size();
+    const size_t kept = keep_allowed(request, scratch);
+    if (kept >= enough) {
+      return;
+    }
+    // Near this query fewer may be answered than overall.
+    const double local =
+        static_cast<double>(expanded) / static_cast<double>(std::max<size_t>(kept, 1));
+    reach = std::max(2 * reach, local * static_cast<double>(enough));
+  }
+}
+
+void GraphIndex::scan_allowed(const Request& request, WalkScratch& scratch) const {
+  collect_rows(request.allowed, rows(), scratch.rows);
+  if (!single()) {
+    std::vector<uint32_t> nodes;
+    for (const uint32_t row : scratch.rows) {
+      for (uint32_t vector = first_[row]; vector < first_[row + 1]; ++vector) {
+        nodes.push_back(vector);
+      }
+    }
+    scratch.rows.swap(nodes);
+  }
+  measure(nodes(), scratch.rows, scratch);
+}
+
+size_t GraphIndex::keep_allowed(const Request& request, WalkScratch& scratch) const {
+  if (request.allowed != nullptr) {
+    std::erase_if(scratch.found, [&](const Found& found) {
+      return !request.allowed->contains(row_of(found.node));
+    });
+  }
+  if (single()) {
+    return scratch.found.size();
+  }
+  scratch.rows.clear();
+  for (const Found& found : scratch.found) {
+    scratch.rows.push_back(row_of(found.node));
+  }
+  std::sort(scratch.rows.begin(), scratch.rows.end());
+  return static_cast<size_t>(std::unique(scratch.rows.begin(), scratch.rows.end()) -
+                             scratch.rows.begin());
+}
+
+void GraphIndex::rank(const Request& request, WalkScratch& scratch,
+                      std::vector<VectorHit>& out) const {
+  std::vector<Found>& found = scratch.found;
+  const size_t candidates = request.wanted + extra_candidates(request.wanted);
+  const auto nearer = [](const Found& a, const Found& b) {
+    return a.distance != b.distance ? a.distance < b.distance : a.node < b.node;
+  };
+  scratch.rows.clear();
+  if (single()) {
+    if (found.size() > candidates) {
+      std::nth_element(found.begin(), found.begin() + static_cast<ptrdiff_t>(candidates),
+                       found.end(), nearer);
+      found.resize(candidates);
+    }
+    for (const Found& item : found) {
+      scratch.rows.push_back(item.node);
+    }
+  } else {
+    std::sort(found.begin(), found.end(), nearer);
+    scratch.seen_rows.clear();
+    for (const Found& item : found) {
+      if (scratch.rows.size() < candidates && scratch.seen_rows.insert(row_of(item.node)).second) {
+        scratch.rows.push_back(row_of(item.node));
+      }
+    }
+  }
+  rank_exact(request, scratch.rows, out);
+}
+
+void GraphIndex::rank_exact(const Request& request, std::span<const uint32_t> rows,
+                            std::vector<VectorHit>& out) const {
+  rank_rows_exactly(*vectors_, space_.metric, request.query, rows, request.wanted, out);
+}
+
+void GraphIndex::score(std::span<const float> query, std::span<const uint32_t> rows,
+                       std::span<VectorHit> out) const {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    out[i] = exact_row_hit(*vectors_, space_.metric, query, rows[i]);
+  }
+}
+
+}  // namespace sibyl::index

@@ -1,0 +1,163 @@
+#include "index/internal/graph_walk.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace sibyl::index {
+namespace {
+
+void prefetch(const uint8_t* from, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += 64) {
+    __builtin_prefetch(from + i);
+  }
+}
+
+float load_float(const uint8_t* from) {
+  float value = 0;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+const uint16_t* halves(const uint8_t* from) {
+  return reinterpret_cast<const uint16_t*>(from);
+}
+
+float own_of(const GraphNodes& graph, const CodeQuery& query, const uint8_t* block) {
+  const uint8_t* scale = block + graph.layout.scale_at();
+  return query.own(reinterpret_cast<const int8_t*>(block + graph.layout.own_at()),
+                   load_float(scale), load_float(scale + 4));
+}
+
+/// Puts the neighbours that `bits` names into the pool.
+void insert_near(uint32_t bits, const float* estimates, const uint32_t* nodes,
+                 WalkScratch& scratch) {
+  std::array<float, simd::kPoolBatch> distances;
+  std::array<uint32_t, simd::kPoolBatch> kept;
+  const size_t near = simd::keep_bits(bits, estimates, nodes, distances.data(), kept.data());
+  const size_t fresh = scratch.visit(distances.data(), kept.data(), near);
+  scratch.pool.insert(distances.data(), kept.data(), fresh);
+}
+
+/// Neighbours by the codes that lie in the node.
+void expand_inline(const GraphNodes& graph, uint32_t node, WalkScratch& scratch) {
+  const uint8_t* block = graph.node(node);
+  const float own = own_of(graph, scratch.query, block);
+  scratch.found.push_back({own, node});
+  std::array<float, simd::kScanLanes> estimates;
+  const NodeLayout& layout = graph.layout;
+  const uint16_t* add = halves(block + layout.add_at());
+  const uint16_t* gain = halves(block + layout.gain_at());
+  for (size_t first = 0; first < layout.degree; first += simd::kScanLanes) {
+    const uint32_t bits = simd::scan_neighbours(
+        scratch.query.table(), block + first / simd::kScanLanes * layout.batch_bytes(), add + first,
+        gain + first, own, scratch.pool.threshold(), estimates.data());
+    insert_near(bits, estimates.data(), graph.neighbours(block) + first, scratch);
+  }
+}
+
+/// The compact form: each neighbour by its own code.
+void insert_measured(const GraphNodes& graph, const uint32_t* nodes, WalkScratch& scratch) {
+  std::array<float, simd::kPoolBatch> distances;
+  std::array<uint32_t, simd::kPoolBatch> fresh;
+  std::copy_n(nodes, simd::kPoolBatch, fresh.data());
+  const size_t count = scratch.visit(distances.data(), fresh.data(), simd::kPoolBatch);
+  for (size_t i = 0; i < count; ++i) {
+    prefetch(graph.node(fresh[i]), graph.layout.add_at());
+  }
+  size_t near = 0;
+  const float threshold = scratch.pool.threshold();
+  for (size_t i = 0; i < count; ++i) {
+    const float distance = own_of(graph, scratch.query, graph.node(fresh[i]));
+    distances[near] = distance;
+    fresh[near] = fresh[i];
+    near += distance < threshold ? 1 : 0;
+  }
+  scratch.pool.insert(distances.data(), fresh.data(), near);
+}
+
+void expand_compact(const GraphNodes& graph, uint32_t node, float distance, WalkScratch& scratch) {
+  scratch.found.push_back({distance, node});
+  const uint32_t* neighbours = graph.neighbours(graph.node(node));
+  for (size_t first = 0; first < graph.layout.degree; first += simd::kScanLanes) {
+    insert_measured(graph, neighbours + first, scratch);
+  }
+}
+
+void enter(const GraphNodes& graph, WalkScratch& scratch) {
+  const EntryLayout& layout = graph.entry_layout;
+  std::array<float, simd::kScanLanes> estimates;
+  for (size_t i = 0; i < graph.entry_blocks; ++i) {
+    const uint8_t* block = graph.entries + i * layout.bytes();
+    const auto* nodes = reinterpret_cast<const uint32_t*>(block + layout.nodes_at());
+    if (layout.groups == 0) {
+      insert_measured(graph, nodes, scratch);
+      continue;
+    }
+    const uint32_t bits =
+        simd::scan_neighbours(scratch.query.table(), block, halves(block + layout.add_at()),
+                              halves(block + layout.gain_at()), scratch.query.origin(),
+                              scratch.pool.threshold(), estimates.data());
+    insert_near(bits, estimates.data(), nodes, scratch);
+  }
+}
+
+/// One node ahead: while one is expanded, the block of the next is on its way.
+void walk_inline(const GraphNodes& graph, WalkScratch& scratch) {
+  uint32_t node = scratch.pool.pop();
+  while (node != CandidatePool::kNone) {
+    const uint32_t next = scratch.pool.pop();
+    if (next != CandidatePool::kNone) {
+      prefetch(graph.node(next), graph.node_bytes);
+    }
+    expand_inline(graph, node, scratch);
+    node = next != CandidatePool::kNone ? next : scratch.pool.pop();
+  }
+}
+
+void walk_compact(const GraphNodes& graph, WalkScratch& scratch) {
+  while (scratch.pool.peek() != CandidatePool::kNone) {
+    const float distance = scratch.pool.next_distance();
+    expand_compact(graph, scratch.pool.pop(), distance, scratch);
+    const uint32_t next = scratch.pool.peek();
+    if (next != CandidatePool::kNone) {
+      prefetch(graph.node(next) + graph.layout.neighbours_at(),
+               graph.layout.degree * sizeof(uint32_t));
+    }
+  }
+}
+
+}  // namespace
+
+void walk(const GraphNodes& graph, size_t effort, WalkScratch& scratch) {
+  scratch.reset_visited(graph.count);
+  scratch.pool.reset(effort);
+  scratch.found.clear();
+  enter(graph, scratch);
+  if (graph.layout.groups == 0) {
+    walk_compact(graph, scratch);
+  } else {
+    walk_inline(graph, scratch);
+  }
+}
+
+void measure(const GraphNodes& graph, std::span<const uint32_t> nodes, WalkScratch& scratch) {
+  constexpr size_t kAhead = 8;
+  const size_t own_at = graph.layout.own_at();
+  const size_t own_bytes = graph.layout.add_at() - own_at;
+  scratch.found.clear();
+  scratch.found.reserve(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (i + kAhead < nodes.size()) {
+      prefetch(graph.node(nodes[i + kAhead]) + own_at, own_bytes);
+    }
+    scratch.found.push_back({own_of(graph, scratch.query, graph.node(nodes[i])), nodes[i]});
+  }
+}
+
+float own_distance(const GraphNodes& graph, const CodeQuery& query, uint32_t node) {
+  return own_of(graph, query, graph.node(node));
+}
+
+}  // namespace sibyl::index

@@ -1,0 +1,272 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "index/derived_index.h"
+#include "index/internal/code_trainer.h"
+#include "index/internal/flat_file.h"
+#include "index/internal/graph_calibration.h"
+#include "index/internal/graph_encoder.h"
+#include "index/internal/vector_file.h"
+
+namespace sibyl::index {
+namespace {
+
+/// More groups cost more memory traffic a node than their better estimates save expansions.
+constexpr size_t kGroupsMax = 64;
+constexpr size_t kNodesTogether = 256;
+/// Shares of the whole build, of which the graph has the most.
+constexpr double kGraphShare = 0.8;
+constexpr double kTrainShare = 0.05;
+constexpr double kProjectShare = 0.02;
+constexpr double kEncodeShare = 0.08;
+constexpr double kCalibrateShare = 0.05;
+
+/// All vectors, one after the other; copied only where they do not lie so.
+std::span<const float> vectors_together(const VectorIndex& vectors, std::span<const uint32_t> first,
+                                        std::vector<float>& copy) {
+  const size_t dimension = vectors.dimension();
+  const float* begin = nullptr;
+  bool together = true;
+  for (size_t row = 0; row < vectors.rows() && together; ++row) {
+    const std::span<const float> parts = vectors.vectors_of(static_cast<uint32_t>(row));
+    if (!parts.empty()) {
+      begin = begin == nullptr ? parts.data() : begin;
+      together = parts.data() == begin + first[row] * dimension;
+    }
+  }
+  if (together) {
+    return {begin, first.back() * dimension};
+  }
+  copy.reserve(first.back() * dimension);
+  for (size_t row = 0; row < vectors.rows(); ++row) {
+    const std::span<const float> parts = vectors.vectors_of(static_cast<uint32_t>(row));
+    copy.insert(copy.end(), parts.begin(), parts.end());
+  }
+  return copy;
+}
+
+/// Spread over all nodes, the graph's own entry first; whole blocks of 32, each node once where
+/// there are enough.
+std::vector<uint32_t> choose_entries(const NeighbourGraph& graph, size_t count) {
+  const auto root = static_cast<size_t>(std::sqrt(static_cast<double>(count)));
+  const size_t wanted =
+      std::clamp<size_t>((root + simd::kScanLanes - 1) / simd::kScanLanes, 1, 32) *
+      simd::kScanLanes;
+  std::vector<uint32_t> entries{graph.entry};
+  for (size_t i = 1; i < wanted; ++i) {
+    entries.push_back(static_cast<uint32_t>(i * count / wanted));
+  }
+  return entries;
+}
+
+class GraphWriter {
+ public:
+  GraphWriter(const VectorIndex& vectors, const GraphSettings& settings, NeighbourWork& work)
+      : source_(vectors), settings_(settings), work_(work), first_(first_vectors(vectors)) {}
+
+  Result<void> write(const NeighbourGraph* given, const BuildProgress& progress,
+                     const ByteSink& sink);
+
+ private:
+  Result<void> check_memory(size_t more_bytes) const;
+  Result<void> encode(const NeighbourGraph& graph);
+  Result<void> put(const ByteSink& sink);
+  GraphNodes nodes() const;
+
+  const VectorIndex& source_;
+  const GraphSettings& settings_;
+  NeighbourWork& work_;
+  std::vector<uint32_t> first_;
+  std::vector<float> copy_;
+  std::span<const float> vectors_;
+  CodeSpace space_;
+  NodeLayout layout_;
+  std::vector<uint8_t> nodes_;
+  std::vector<uint8_t> entries_;
+  size_t entry_blocks_ = 0;
+  GraphEfforts efforts_{};
+};
+
+Result<void> GraphWriter::check_memory(size_t more_bytes) const {
+  const uint64_t needed = copy_.size() * sizeof(float) + more_bytes;
+  const uint64_t most = settings_.graph.memory_bytes_max;
+  if (most != 0 && needed > most) {
+    return fail(Code::TooLarge,
+                "the graph index of {} vectors of dimension {} needs {} bytes of memory to build "
+                "and may use {}; give it more or choose the flat index",
+                source_.vectors(), source_.dimension(), needed, most);
+  }
+  return {};
+}
+
+Result<void> GraphWriter::encode(const NeighbourGraph& graph) {
+  const size_t count = first_.back();
+  const size_t dimension = source_.dimension();
+  space_.metric = settings_.graph.metric;
+  measure_space(vectors_, dimension, space_);
+  if (!settings_.compact) {
+    Result<void> trained = train_codes(vectors_, graph, std::min((dimension + 3) / 4, kGroupsMax),
+                                       settings_.graph.seed, work_, kTrainShare, space_);
+    if (!trained) {
+      return trained;
+    }
+  }
+  GraphEncoder encoder(space_, vectors_, graph);
+  layout_ = encoder.layout();
+  Result<void> done = check_memory(count * (layout_.bytes() + space_.head() * sizeof(float)) +
+                                   graph.neighbours.size() * sizeof(uint32_t));
+  if (done) {
+    done = encoder.project(work_, kProjectShare);
+  }
+  if (!done) {
+    return done;
+  }
+  nodes_.assign(count * layout_.bytes(), 0);
+  done = work_.for_blocks(
+      count, kNodesTogether, kEncodeShare, [&](size_t first, size_t last, size_t /*worker*/) {
+        for (size_t i = first; i < last; ++i) {
+          encoder.encode_node(static_cast<uint32_t>(i), nodes_.data() + i * layout_.bytes());
+        }
+      });
+  const std::vector<uint32_t> entries = choose_entries(graph, count);
+  const EntryLayout entry{space_.groups()};
+  entry_blocks_ = entries.size() / simd::kScanLanes;
+  entries_.assign(entry_blocks_ * entry.bytes(), 0);
+  for (size_t i = 0; i < entry_blocks_; ++i) {
+    encoder.encode_entries(std::span(entries).subspan(i * simd::kScanLanes, simd::kScanLanes),
+                           entries_.data() + i * entry.bytes());
+  }
+  return done;
+}
+
+GraphNodes GraphWriter::nodes() const {
+  return {layout_,       {space_.groups()}, layout_.bytes(), first_.back(),
+          nodes_.data(), entries_.data(),   entry_blocks_};
+}
+
+Result<void> GraphWriter::put(const ByteSink& sink) {
+  GraphMeta meta;
+  meta.rows = source_.rows();
+  meta.vectors = first_.back();
+  meta.fingerprint = flat_fingerprint(source_, first_);
+  meta.dimension = static_cast<uint32_t>(source_.dimension());
+  meta.metric = settings_.graph.metric == Metric::kInnerProduct ? 0 : 1;
+  meta.degree = settings_.graph.degree;
+  meta.head = static_cast<uint32_t>(space_.head());
+  meta.groups = static_cast<uint32_t>(space_.groups());
+  meta.entries = static_cast<uint32_t>(entry_blocks_ * simd::kScanLanes);
+  meta.unit = space_.unit;
+  std::copy(efforts_.begin(), efforts_.end(), meta.efforts);
+  space_.mean.resize(source_.dimension(), 0.0F);
+  CheckedFileWriter writer(kGraphMagic, kGraphVersion,
+                           {{kGraphMeta, sizeof(meta)},
+                            {kGraphMean, space_.mean.size() * sizeof(float)},
+                            {kGraphAxes, space_.axes.size() * sizeof(float)},
+                            {kGraphGroups, space_.group_size.size()},
+                            {kGraphCentroids, space_.centroids.size() * sizeof(float)},
+                            {kGraphEntries, entries_.size()},
+                            {kGraphNodes, nodes_.size()}},
+                           sink);
+  Result<void> done = writer.append_values(std::span<const GraphMeta>(&meta, 1));
+  for (const std::vector<float>* part : {&space_.mean, &space_.axes}) {
+    done = done ? writer.append_values(std::span<const float>(*part)) : done;
+  }
+  done = done ? writer.append_values(std::span<const uint8_t>(space_.group_size)) : done;
+  done = done ? writer.append_values(std::span<const float>(space_.centroids)) : done;
+  done = done ? writer.append_values(std::span<const uint8_t>(entries_)) : done;
+  done = done ? writer.append_values(std::span<const uint8_t>(nodes_)) : done;
+  return done ? writer.finish() : done;
+}
+
+Result<void> GraphWriter::write(const NeighbourGraph* given, const BuildProgress& progress,
+                                const ByteSink& sink) {
+  const size_t dimension = source_.dimension();
+  if (first_.back() == 0) {
+    return put(sink);
+  }
+  vectors_ = vectors_together(source_, first_, copy_);
+  NeighbourGraph built;
+  if (given == nullptr) {
+    const auto share = [&](double done) { return !progress || progress(done * kGraphShare); };
+    Result<NeighbourGraph> graph =
+        build_neighbour_graph(vectors_, dimension, settings_.graph, share);
+    if (!graph) {
+      return pass_on(graph);
+    }
+    built = std::move(*graph);
+  }
+  Result<void> done = encode(given == nullptr ? built : *given);
+  if (!done) {
+    return done;
+  }
+  const Result<GraphEfforts> efforts =
+      calibrate_efforts(nodes(), space_, vectors_, settings_.graph.seed, work_, kCalibrateShare);
+  if (!efforts) {
+    return tl::unexpected<Error>(efforts.error());
+  }
+  efforts_ = *efforts;
+  return put(sink);
+}
+
+Result<void> check_settings(const VectorIndex& vectors, const GraphSettings& settings) {
+  const uint32_t degree = settings.graph.degree;
+  if (degree == 0 || degree > kGraphDegreeMax || degree % simd::kScanLanes != 0) {
+    return fail(Code::InvalidArgument,
+                "a graph's degree is {} and must be a multiple of {} up to {}", degree,
+                simd::kScanLanes, kGraphDegreeMax);
+  }
+  if (vectors.dimension() == 0 || vectors.dimension() > kVectorDimensionMax) {
+    return fail(Code::InvalidArgument, "a graph index of dimension {}; it takes 1 to {}",
+                vectors.dimension(), kVectorDimensionMax);
+  }
+  if (vectors.vectors() > kGraphVectorsMax) {
+    return fail(Code::TooLarge, "a graph index of {} vectors; it takes at most {}",
+                vectors.vectors(), kGraphVectorsMax);
+  }
+  return {};
+}
+
+Result<void> write_graph(const VectorIndex& vectors, const NeighbourGraph* graph,
+                         const GraphSettings& settings, const ByteSink& sink,
+                         const BuildProgress& progress) {
+  Result<void> checked = check_settings(vectors, settings);
+  if (!checked) {
+    return checked;
+  }
+  const double before = graph == nullptr ? kGraphShare : 0.0;
+  const BuildProgress rest = [&](double done) {
+    return !progress || progress(before + (1 - before) / (1 - kGraphShare) * done);
+  };
+  NeighbourWork work(settings.graph.threads, rest);
+  return GraphWriter(vectors, settings, work).write(graph, progress, sink);
+}
+
+}  // namespace
+
+Result<void> write_graph_index(const VectorIndex& vectors, const GraphSettings& settings,
+                               const ByteSink& sink, const BuildProgress& progress) {
+  return write_graph(vectors, nullptr, settings, sink, progress);
+}
+
+Result<void> write_graph_index_of(const VectorIndex& vectors, const NeighbourGraph& graph,
+                                  const GraphSettings& settings, const ByteSink& sink,
+                                  const BuildProgress& progress) {
+  const size_t count = vectors.vectors();
+  bool fits = graph.degree == settings.graph.degree &&
+              graph.neighbours.size() == count * graph.degree &&
+              (count == 0 || graph.entry < count);
+  for (size_t i = 0; fits && i < graph.neighbours.size(); ++i) {
+    fits = graph.neighbours[i] < count || graph.neighbours[i] == NeighbourGraph::kNone;
+  }
+  if (!fits) {
+    return fail(Code::InvalidArgument,
+                "the neighbour graph does not fit: {} vectors and degree {} need {} neighbours, "
+                "each below the number of vectors, and an entry; it has {} and degree {}",
+                count, settings.graph.degree, count * settings.graph.degree,
+                graph.neighbours.size(), graph.degree);
+  }
+  return write_graph(vectors, &graph, settings, sink, progress);
+}
+
+}  // namespace sibyl::index
