@@ -124,6 +124,12 @@ class Argo(unittest.TestCase):
             c.finish(pod, "Succeeded", 0)
         self.assertEqual(self.end(), "Succeeded")
 
+    def test_a_node_that_never_comes_ends_the_run(self):
+        c.kubectl("delete", "node", GPU)
+        self.start("-f", r.QUESTION_ANSWERING, "--set", "trainer.timeoutMinutes.run=1", *HELD)
+        self.assertEqual(self.end(), "Failed")
+        c.wait("the waiting pod to be gone", lambda: not self.pods("", ("Pending", "Running")))
+
     def test_evaluation_is_two_steps(self):
         self.start(*HELD, kind="evaluation")
         self.through("prepare", "evaluate")

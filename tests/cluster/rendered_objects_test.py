@@ -12,6 +12,7 @@ import sys
 import unittest
 
 import rendering as r
+from schemas import custom_resources, faults
 
 GOLDENS = os.path.join(r.HERE, "goldens")
 STORE = {"store": {"uri": "s3://bucket/sibyl", "endpoint": "http://minio:9000", "region": "eu-west-1", "secretName": "s3"}}
@@ -53,6 +54,32 @@ class Goldens(unittest.TestCase):
         files = [[r.preset(f[:-5])] for f in sorted(os.listdir(r.PRESETS))] + [[], [r.QUESTION_ANSWERING, r.MILVUS]]
         for number, given in enumerate(files):
             self.assertIn("0 chart(s) failed", r.lint(given, r.HELMS[number % 2]))
+
+
+class Schemas(unittest.TestCase):
+    """The closed schemas of crds/ and, once the tools are built, Argo's own."""
+
+    def test_custom_resources_follow_their_schemas(self):
+        schemas, seen = custom_resources(), set()
+        for name, (files, values) in CASES.items():
+            for (kind, title), o in r.render(files, values).items():
+                schema = schemas.get((o["apiVersion"], kind))
+                if schema:
+                    seen.add(kind)
+                    self.assertEqual(faults(o["spec"], schema, "spec"), [], f"{name}: {title}")
+        self.assertLessEqual({"SeldonDeployment", "InferenceService"}, seen)
+
+    def test_what_a_schema_finds(self):
+        schema = custom_resources()["machinelearning.seldon.io/v1", "SeldonDeployment"]
+        for change, words in (
+                (lambda p: p.update(nodeSelector={}), "spec.predictors[0].nodeSelector is unknown"),
+                (lambda p: p.update(replicas="2"), "spec.predictors[0].replicas: '2' is no integer"),
+                (lambda p: p["graph"].update(type="MODELS"), "is not one of"),
+                (lambda p: p.pop("graph"), "spec.predictors[0].graph is missing"),
+                (lambda p: p["componentSpecs"][0]["spec"].update(nodeSelector={"a": 1}), "nodeSelector.a: 1 is no string")):
+            o = json.loads(json.dumps(r.render()["SeldonDeployment", "sibyl-model-helpdesk"]))
+            change(o["spec"]["predictors"][0])
+            self.assertTrue(any(words in x for x in faults(o["spec"], schema, "spec")), words)
 
 
 class Training(unittest.TestCase):
@@ -98,7 +125,10 @@ class Training(unittest.TestCase):
                     self.assertRegex(step["timeout"], r"^[1-9][0-9]*m$")
                     self.assertRegex(step["retryStrategy"]["limit"], r"^[1-9][0-9]*$")
                     self.assertNotIn("maxDuration", step["retryStrategy"]["backoff"], "it would replace the pod's deadline")
+        for template in r.of_kind(r.render(), "WorkflowTemplate"):
+            self.assertGreater(template["spec"]["activeDeadlineSeconds"], 0, "a pod that waits for a node ends by nothing else")
         spec = self.template()
+        self.assertEqual(spec["activeDeadlineSeconds"], 1800 * 60)
         self.assertEqual(spec["ttlStrategy"], {"secondsAfterSuccess": 86400, "secondsAfterFailure": 604800})
         self.assertEqual(spec["podGC"], {"strategy": "OnPodSuccess"})
 
