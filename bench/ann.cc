@@ -1,0 +1,344 @@
+// Nearest-neighbour search of one set of vectors: recall and searches a second.
+//
+//   ann FILE [--index graph|flat|exact] [--recall 0.95] [--filter-percent 5] [--threads 1]
+//
+// FILE: int32 vectors, dimension, queries; float32 vectors; float32 queries; int32 numbers of the
+// ten nearest of each query (`ann_set` writes such files). One JSON line for each effort, then one
+// with the searches a second where `--recall` is reached, interpolated in their logarithm between
+// the two neighbouring efforts. Rates are the best of `--passes` over all queries; qps_cpu counts
+// the processor time of all threads, qps_wall the time that passed.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "index/derived_index.h"
+#include "index/memory_view.h"
+#include "simd/distance.h"
+
+namespace {
+
+using namespace sibyl;
+
+constexpr size_t kNearest = 10;
+
+struct Options {
+  std::string path;
+  std::string index = "graph";
+  std::string index_file;
+  std::string metric = "inner-product";
+  std::string filter_kind = "random";
+  double recall = 0;
+  double filter_percent = 100;
+  size_t threads = 1;
+  size_t build_threads = 2;
+  size_t passes = 4;
+  size_t k = kNearest;
+  uint32_t degree = 32;
+  bool compact = false;
+  std::vector<size_t> efforts;
+};
+
+struct Set {
+  size_t count = 0;
+  size_t dimension = 0;
+  size_t queries = 0;
+  std::vector<float> query_vectors;
+  std::vector<std::set<uint32_t>> nearest;
+  std::shared_ptr<const index::VectorIndex> vectors;
+
+  std::span<const float> query(size_t i) const {
+    return std::span(query_vectors).subspan(i * dimension, dimension);
+  }
+};
+
+[[noreturn]] void stop_with(const std::string& message) {
+  std::fprintf(stderr, "ann: %s\n", message.c_str());
+  std::exit(1);
+}
+
+template <class T>
+void get(std::ifstream& file, std::vector<T>& out, const std::string& path) {
+  file.read(reinterpret_cast<char*>(out.data()),
+            static_cast<std::streamsize>(out.size() * sizeof(T)));
+  if (!file) {
+    stop_with(path + ": shorter than its header says");
+  }
+}
+
+Set read_set(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<int32_t> header(3);
+  get(file, header, path);
+  if (header[0] <= 0 || header[1] <= 0 || header[2] <= 0) {
+    stop_with(path + ": not a set of vectors");
+  }
+  Set set;
+  set.count = static_cast<size_t>(header[0]);
+  set.dimension = static_cast<size_t>(header[1]);
+  set.queries = static_cast<size_t>(header[2]);
+  index::VectorFileBuilder builder(set.dimension);
+  std::vector<float> vector(set.dimension);
+  for (size_t i = 0; i < set.count; ++i) {
+    get(file, vector, path);
+    if (const auto added = builder.add_row(vector); !added) {
+      stop_with(added.error().message);
+    }
+  }
+  set.query_vectors.resize(set.queries * set.dimension);
+  get(file, set.query_vectors, path);
+  std::vector<int32_t> nearest(set.queries * kNearest);
+  get(file, nearest, path);
+  for (size_t i = 0; i < set.queries; ++i) {
+    const auto from = nearest.begin() + static_cast<ptrdiff_t>(i * kNearest);
+    set.nearest.emplace_back(from, from + kNearest);
+  }
+  auto opened = index::open_exact_index(index::memory_view(builder.finish()), "vectors");
+  set.vectors = std::move(*opened);
+  return set;
+}
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+std::string build_file(const Options& options, const Set& set) {
+  std::string bytes;
+  const index::ByteSink sink = [&bytes](std::string_view part) -> Result<void> {
+    bytes += part;
+    return {};
+  };
+  const auto metric =
+      options.metric == "squared-l2" ? index::Metric::kSquaredL2 : index::Metric::kInnerProduct;
+  Result<void> written;
+  if (options.index == "flat") {
+    index::FlatSettings settings;
+    settings.metric = metric;
+    settings.threads = static_cast<unsigned>(options.build_threads);
+    written = index::write_flat_index(*set.vectors, settings, sink);
+  } else {
+    index::GraphSettings settings;
+    settings.graph.metric = metric;
+    settings.graph.threads = static_cast<unsigned>(options.build_threads);
+    settings.graph.degree = options.degree;
+    settings.compact = options.compact;
+    written = index::write_graph_index(*set.vectors, settings, sink);
+  }
+  if (!written) {
+    stop_with(written.error().message);
+  }
+  return bytes;
+}
+
+struct Built {
+  std::shared_ptr<const index::VectorIndex> index;
+  double seconds = 0;      ///< 0: read from a file.
+  double cpu_seconds = 0;  ///< Of all threads.
+};
+
+Built build(const Options& options, const Set& set) {
+  if (options.index == "exact") {
+    return {set.vectors, 0, 0};
+  }
+  Built built;
+  std::string bytes;
+  std::ifstream kept(options.index_file, std::ios::binary);
+  if (!options.index_file.empty() && kept) {
+    bytes.assign(std::istreambuf_iterator<char>(kept), {});
+  } else {
+    const double start = wall_seconds();
+    const std::clock_t cpu_start = std::clock();
+    bytes = build_file(options, set);
+    built.seconds = wall_seconds() - start;
+    built.cpu_seconds = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
+    if (!options.index_file.empty()) {
+      std::ofstream(options.index_file, std::ios::binary) << bytes;
+    }
+  }
+  auto view = index::memory_view(std::move(bytes));
+  auto opened = options.index == "flat"
+                    ? index::open_flat_index(std::move(view), "index", set.vectors)
+                    : index::open_graph_index(std::move(view), "index", set.vectors);
+  if (!opened) {
+    stop_with(opened.error().message);
+  }
+  built.index = std::move(*opened);
+  return built;
+}
+
+/// Rows that a filter leaves: by chance, or those near or far from the set's first vector.
+index::RowSet make_filter(const Options& options, const Set& set) {
+  std::vector<uint32_t> rows(set.count);
+  std::iota(rows.begin(), rows.end(), 0U);
+  std::mt19937 random(1);
+  std::shuffle(rows.begin(), rows.end(), random);
+  if (options.filter_kind != "random") {
+    const auto pole = set.vectors->vectors_of(0);
+    std::vector<float> scores(set.count);
+    for (uint32_t row = 0; row < set.count; ++row) {
+      scores[row] = simd::dot(pole.data(), set.vectors->vectors_of(row).data(), set.dimension);
+    }
+    const float sign = options.filter_kind == "near" ? 1.0F : -1.0F;
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](uint32_t a, uint32_t b) { return sign * scores[a] > sign * scores[b]; });
+  }
+  index::RowSet allowed(set.count);
+  const auto left =
+      static_cast<size_t>(options.filter_percent / 100 * static_cast<double>(set.count));
+  for (size_t i = 0; i < left; ++i) {
+    allowed.insert(rows[i]);
+  }
+  return allowed;
+}
+
+struct Measured {
+  double recall = 0;
+  double qps_cpu = 0;
+  double qps_wall = 0;
+};
+
+/// One pass over all queries; every thread takes every threads-th query.
+Measured pass(const Options& options, const Set& set, const index::VectorIndex& index,
+              const index::RowSet* allowed, size_t effort) {
+  std::vector<double> cpu(options.threads);
+  std::vector<size_t> found(options.threads);
+  const double start = wall_seconds();
+  {
+    std::vector<std::jthread> threads;
+    for (size_t t = 0; t < options.threads; ++t) {
+      threads.emplace_back([&, t] {
+        std::vector<std::vector<index::VectorHit>> hits(set.queries);
+        const double cpu_start = thread_seconds();
+        for (size_t q = t; q < set.queries; q += options.threads) {
+          index.search_with(set.query(q), options.k, allowed, {.effort = effort}, hits[q]);
+        }
+        cpu[t] = thread_seconds() - cpu_start;
+        for (size_t q = t; q < set.queries; q += options.threads) {
+          for (const index::VectorHit& hit : hits[q]) {
+            found[t] += set.nearest[q].count(hit.row);
+          }
+        }
+      });
+    }
+  }
+  const double wall = wall_seconds() - start;
+  size_t all = 0;
+  for (const auto& nearest : set.nearest) {
+    all += nearest.size();
+  }
+  const auto queries = static_cast<double>(set.queries);
+  return {static_cast<double>(std::accumulate(found.begin(), found.end(), size_t{0})) /
+              static_cast<double>(std::max<size_t>(all, 1)),
+          queries / std::accumulate(cpu.begin(), cpu.end(), 0.0), queries / wall};
+}
+
+void print(const Options& options, const Set& set, const Built& built, const std::string& effort,
+           const Measured& measured) {
+  const auto count = static_cast<double>(set.count);
+  fmt::print(
+      "{{\"index\": \"{}\", \"parameters\": {{\"effort\": {}, \"k\": {}, \"compact\": {}, "
+      "\"filter_percent\": {}, \"filter\": \"{}\", \"threads\": {}, \"kernel\": \"{}\"}}, "
+      "\"recall\": {:.4f}, \"qps_cpu\": {:.0f}, \"qps_wall\": {:.0f}, "
+      "\"bytes_per_vector_resident\": {:.1f}, \"bytes_per_vector_mapped\": {:.1f}, \"build_s\": "
+      "{:.1f}, \"build_cpu_s\": {:.1f}}}\n",
+      options.index, effort, options.k, options.compact, options.filter_percent,
+      options.filter_kind, options.threads, simd::kernel_name(), measured.recall, measured.qps_cpu,
+      measured.qps_wall, static_cast<double>(built.index->resident_bytes()) / count,
+      static_cast<double>(built.index->mapped_bytes()) / count, built.seconds, built.cpu_seconds);
+  std::fflush(stdout);
+}
+
+double between(double share, double low, double high) {
+  return std::exp(std::log(low) * (1 - share) + std::log(high) * share);
+}
+
+void sweep(const Options& options, const Set& set, const Built& built,
+           const index::RowSet* allowed) {
+  Measured before;
+  for (const size_t effort : options.efforts) {
+    Measured best;
+    for (size_t i = 0; i < options.passes; ++i) {
+      const Measured measured = pass(options, set, *built.index, allowed, effort);
+      best = {measured.recall, std::max(best.qps_cpu, measured.qps_cpu),
+              std::max(best.qps_wall, measured.qps_wall)};
+    }
+    print(options, set, built, effort == 0 ? "\"default\"" : std::to_string(effort), best);
+    if (options.recall > 0 && best.recall >= options.recall) {
+      if (before.qps_cpu > 0 && before.recall < options.recall) {
+        const double share = (options.recall - before.recall) / (best.recall - before.recall);
+        best = {options.recall, between(share, before.qps_cpu, best.qps_cpu),
+                between(share, before.qps_wall, best.qps_wall)};
+      }
+      print(options, set, built, "\"interpolated\"", best);
+      return;
+    }
+    before = best;
+  }
+}
+
+void read_options(CLI::App& app, Options& options) {
+  app.add_option("file", options.path)->required()->check(CLI::ExistingFile);
+  app.add_option("--index", options.index)->check(CLI::IsMember({"graph", "flat", "exact"}));
+  app.add_option("--index-file", options.index_file, "Read from, or written when it is missing");
+  app.add_option("--metric", options.metric)->check(CLI::IsMember({"inner-product", "squared-l2"}));
+  app.add_option("--recall", options.recall, "Stop where it is reached")->check(CLI::Range(0., 1.));
+  app.add_option("--effort", options.efforts, "Efforts to try; 0: the index's own")->delimiter(',');
+  app.add_option("--filter-percent", options.filter_percent)->check(CLI::Range(0., 100.));
+  app.add_option("--filter", options.filter_kind)->check(CLI::IsMember({"random", "near", "far"}));
+  app.add_option("--threads", options.threads)->check(CLI::Range(1, 256));
+  app.add_option("--build-threads", options.build_threads)->check(CLI::Range(1, 256));
+  app.add_option("--passes", options.passes)->check(CLI::Range(1, 100));
+  app.add_option("--k", options.k)->check(CLI::Range(1, 10));
+  app.add_option("--degree", options.degree);
+  app.add_flag("--compact", options.compact);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Recall and rate of nearest-neighbour searches.");
+  read_options(app, options);
+  CLI11_PARSE(app, argc, argv);
+  if (options.efforts.empty()) {
+    options.efforts = options.index == "graph" && options.recall > 0
+                          ? std::vector<size_t>{16,  24,  32,  40,  48,  56,  64,  72,  80,  96,
+                                                112, 128, 160, 192, 256, 320, 384, 512, 768, 1024}
+                          : std::vector<size_t>{0};
+  }
+  Set set = read_set(options.path);
+  const index::RowSet filter = make_filter(options, set);
+  const index::RowSet* allowed = options.filter_percent < 100 ? &filter : nullptr;
+  if (allowed != nullptr || options.k != kNearest) {
+    std::vector<index::VectorHit> hits;
+    for (size_t q = 0; q < set.queries; ++q) {
+      set.vectors->search(set.query(q), options.k, allowed, hits);
+      set.nearest[q].clear();
+      for (const index::VectorHit& hit : hits) {
+        set.nearest[q].insert(hit.row);
+      }
+    }
+  }
+  const Built built = build(options, set);
+  sweep(options, set, built, allowed);
+  return 0;
+}
