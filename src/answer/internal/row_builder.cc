@@ -119,9 +119,11 @@ Result<std::vector<std::vector<std::vector<float>>>> encode_documents(
     // if the headings were wrong.
     std::string headings = heading_text(*document);
     places[d].fields[1] = {headings.empty() ? whole : batch.add(std::move(headings))};
+    // A document in one piece is its passage: nothing more to encode.
+    const bool in_pieces = chunking && passages->passages.size() > 1;
     for (size_t p = 0; p < passages->passages.size(); ++p) {
-      places[d].fields[2].push_back(chunking ? batch.add(passage_text(*document, *passages, p))
-                                             : whole);
+      places[d].fields[2].push_back(in_pieces ? batch.add(passage_text(*document, *passages, p))
+                                              : whole);
     }
   }
   encoder::EncodeOptions options;
