@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "index/row_set.h"
 
 namespace sibyl::index {
 
@@ -36,9 +37,20 @@ struct NeighbourGraph {
 };
 
 /// Builds the graph of `count` vectors, [count x dimension]. The same seed gives the same graph at
-/// any number of threads. InvalidArgument on wrong settings, Cancelled when `progress` says so.
+/// any number of threads. InvalidArgument on wrong settings, Interrupted when `progress` says so.
 Result<NeighbourGraph> build_neighbour_graph(std::span<const float> vectors, size_t dimension,
                                              const NeighbourGraphSettings& settings,
                                              const BuildProgress& progress = {});
+
+/// The graph of vectors of which the first have one already: `old`, less the nodes in `removed`,
+/// whose places the later ones take in order; what follows the kept ones in `vectors` is new. Rows
+/// that lost neighbours are mended with the neighbours of those, new nodes are searched for and
+/// linked; far cheaper than a build while little changed, and a build when most did. Determined by
+/// its arguments, not by the threads. InvalidArgument when `old`, `removed` and `vectors` do not
+/// fit each other; else as build_neighbour_graph.
+Result<NeighbourGraph> extend_neighbour_graph(const NeighbourGraph& old, const RowSet& removed,
+                                              std::span<const float> vectors, size_t dimension,
+                                              const NeighbourGraphSettings& settings,
+                                              const BuildProgress& progress = {});
 
 }  // namespace sibyl::index

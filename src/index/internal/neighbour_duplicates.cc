@@ -23,10 +23,10 @@ uint64_t fingerprint(const float* vector, size_t dimension) {
 
 }  // namespace
 
-NeighbourDuplicates find_duplicates(const NeighbourSpace& space, std::span<const uint32_t> nodes) {
+NeighbourDuplicates find_duplicates(const NeighbourSpace& space) {
   std::vector<std::pair<uint64_t, uint32_t>> order;
-  order.reserve(nodes.size());
-  for (const uint32_t node : nodes) {
+  order.reserve(space.count());
+  for (uint32_t node = 0; node < space.count(); ++node) {
     order.emplace_back(fingerprint(space.vector(node), space.dimension()), node);
   }
   std::sort(order.begin(), order.end());

@@ -25,7 +25,7 @@ struct NeighbourDuplicates {
   }
 };
 
-/// Classes of `nodes`, which are ascending; the representative is the lowest of its class.
-NeighbourDuplicates find_duplicates(const NeighbourSpace& space, std::span<const uint32_t> nodes);
+/// The representative is the lowest node of its class.
+NeighbourDuplicates find_duplicates(const NeighbourSpace& space);
 
 }  // namespace sibyl::index

@@ -39,15 +39,10 @@ Backward turn_around(const NeighbourEdges& edges) {
   return backward;
 }
 
-}  // namespace
-
-size_t link_back_bytes(size_t nodes, size_t degree) {
-  return nodes * (sizeof(size_t) + degree * sizeof(Candidate));
-}
-
-Result<void> link_back(const NeighbourSpace& space, std::span<const uint32_t> nodes, double share,
-                       NeighbourWork& work, NeighbourEdges& edges) {
-  Backward backward = turn_around(edges);
+/// Gives each of `nodes` what points at it as candidates beside its own neighbours.
+Result<void> choose_with(const NeighbourSpace& space, std::span<const uint32_t> nodes,
+                         Backward& backward, double share, NeighbourWork& work,
+                         NeighbourEdges& edges) {
   const size_t candidates_max = kBackwardMaxPerDegree * edges.degree();
   return work.for_blocks(
       nodes.size(), kBlock, share, [&](size_t first, size_t last, size_t /*worker*/) {
@@ -66,6 +61,34 @@ Result<void> link_back(const NeighbourSpace& space, std::span<const uint32_t> no
           edges.set(node, pruner.choose(candidates, edges.degree()));
         }
       });
+}
+
+}  // namespace
+
+size_t link_back_bytes(size_t nodes, size_t degree) {
+  return nodes * (sizeof(size_t) + degree * sizeof(Candidate));
+}
+
+Result<void> link_back(const NeighbourSpace& space, std::span<const uint32_t> nodes, double share,
+                       NeighbourWork& work, NeighbourEdges& edges) {
+  Backward backward = turn_around(edges);
+  return choose_with(space, nodes, backward, share, work, edges);
+}
+
+Result<void> link_added(const NeighbourSpace& space, std::span<const uint32_t> added,
+                        const NeighbourEdges& rows, double share, NeighbourWork& work,
+                        NeighbourEdges& edges) {
+  Backward backward = turn_around(rows);
+  for (const uint32_t node : added) {
+    edges.set(node, rows.of(node));
+  }
+  std::vector<uint32_t> touched;
+  for (uint32_t node = 0; node < edges.nodes(); ++node) {
+    if (backward.first[node + 1] > backward.first[node]) {
+      touched.push_back(node);
+    }
+  }
+  return choose_with(space, touched, backward, share, work, edges);
 }
 
 void hang_duplicates(const NeighbourSpace& space, const NeighbourDuplicates& duplicates,

@@ -16,6 +16,11 @@ namespace sibyl::index {
 /// all. The same for any number of threads.
 Result<void> link_back(const NeighbourSpace& space, std::span<const uint32_t> nodes, double share,
                        NeighbourWork& work, NeighbourEdges& edges);
+/// Takes the rows of `added` over from `rows` and offers each of them to the nodes it points at,
+/// which choose anew.
+Result<void> link_added(const NeighbourSpace& space, std::span<const uint32_t> added,
+                        const NeighbourEdges& rows, double share, NeighbourWork& work,
+                        NeighbourEdges& edges);
 /// Memory that link_back needs meanwhile.
 size_t link_back_bytes(size_t nodes, size_t degree);
 
