@@ -152,11 +152,11 @@ class Training(unittest.TestCase):
             self.assertEqual(again(status, text, code), expected, text)
 
     def test_grace_and_runtime_class(self):
-        self.assertEqual(json.loads(self.step("prepare")["podSpecPatch"]), {"terminationGracePeriodSeconds": 15})
+        plain = {"terminationGracePeriodSeconds": 15, **r.ARGO_PATCH}
+        self.assertEqual(json.loads(self.step("prepare")["podSpecPatch"]), plain)
         k3s = [r.preset("k3s")]
-        self.assertEqual(json.loads(self.step("train", files=k3s)["podSpecPatch"]),
-                         {"terminationGracePeriodSeconds": 15, "runtimeClassName": "nvidia"})
-        self.assertEqual(json.loads(self.step("prepare", files=k3s)["podSpecPatch"]), {"terminationGracePeriodSeconds": 15})
+        self.assertEqual(json.loads(self.step("train", files=k3s)["podSpecPatch"]), {**plain, "runtimeClassName": "nvidia"})
+        self.assertEqual(json.loads(self.step("prepare", files=k3s)["podSpecPatch"]), plain)
 
     def test_a_running_step_is_not_evicted_to_empty_its_node(self):
         for where, _, meta in r.pod_specs(r.render()):

@@ -180,9 +180,9 @@ class Misuse(unittest.TestCase):
             self.assertEqual((patch[:3], patch.count("{"), patch.count("}"), patch[-2:]), ("{{=", 2, 2, "}}"))
             moved, first = re.fullmatch(r'\{\{=asInt\(retries\) >= 2 \? ("(?:[^"\\]|\\.)*") : ("(?:[^"\\]|\\.)*")\}\}', patch).groups()
             moved, first = json.loads(json.loads(moved)), json.loads(json.loads(first))
-            self.assertEqual(first, {"terminationGracePeriodSeconds": 15})
-            self.assertEqual(moved, {"terminationGracePeriodSeconds": 15, "nodeSelector": {"$patch": "replace", "pool": text},
-                                     "tolerations": [{"key": text, "operator": "Exists"}]})
+            self.assertEqual(first, {"terminationGracePeriodSeconds": 15, **r.ARGO_PATCH})
+            self.assertEqual(moved, {"terminationGracePeriodSeconds": 15, **r.ARGO_PATCH, "nodeSelector": {"$patch": "replace", "pool": text},
+                                     "tolerations": [{"key": text, "operator": "Exists"}]}, text)
 
     def test_no_pod_starts_a_shell(self):
         objects = r.render([r.QUESTION_ANSWERING, r.MILVUS], self.hostile("$(id)"))

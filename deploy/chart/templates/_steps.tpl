@@ -116,12 +116,20 @@ annotations:
 {{- toJson $patch -}}
 {{- end -}}
 
+{{/* Argo gives its own two containers no security context unless its configuration does, and a namespace that enforces
+     restricted pods would refuse them. → JSON, merged into the pod by the containers' names */}}
+{{- define "sibyl.argoPatch" -}}
+{{- $context := dict "allowPrivilegeEscalation" false "runAsNonRoot" true "capabilities" (dict "drop" (list "ALL")) -}}
+{{- $argo := dict "initContainers" (list (dict "name" "init" "securityContext" $context)) "containers" (list (dict "name" "wait" "securityContext" $context)) -}}
+{{- toJson (merge (include "sibyl.podPatch" . | fromJson) $argo) -}}
+{{- end -}}
+
 {{/* From attempt N on, train goes to the fallback pool: the patch is an expression of Argo's over the number
      of the retry. Braces and quotes of the two patches are written as escapes, since braces would end the
      expression and values of users must stay values. */}}
 {{- define "sibyl.trainPatch" -}}
 {{- $fallback := .root.Values.trainer.fallback -}}
-{{- $patch := include "sibyl.podPatch" . | fromJson -}}
+{{- $patch := include "sibyl.argoPatch" . | fromJson -}}
 {{- if gt (int $fallback.after) 0 -}}
 {{- $selector := dict "$patch" "replace" -}}
 {{- range $name, $value := $fallback.nodeSelector -}}{{- $_ := set $selector $name $value -}}{{- end -}}
