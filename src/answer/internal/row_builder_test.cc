@@ -28,6 +28,8 @@ class EncodeDocuments : public ::testing::Test {
                                                       bool chunking = true) {
     CollectionSettings settings;
     settings.chunking = chunking;
+    settings.chunk_tokens = 8;  // about a sentence
+    settings.chunk_overlap = 0;
     std::vector<PassageTable> passages;
     passages.reserve(documents.size());
     std::vector<DocumentParts> parts;
@@ -75,12 +77,21 @@ TEST_F(EncodeDocuments, EqualTextsOfDifferentDocumentsAreEncodedOnce) {
   EXPECT_EQ(vectors[1][0], encoded_alone("Soup\nAdd broth and wine.", encoder_));
 }
 
-TEST_F(EncodeDocuments, PassagesThatDifferFromTheWholeTextKeepTheirOwnVectors) {
-  // Two headings: the whole text holds both, the passage only the last.
+TEST_F(EncodeDocuments, ADocumentInOnePieceIsItsPassageWhateverItsHeadings) {
   const auto vectors = encode({document_of("Tea", {"Green", "Brewing"}, "Wait two minutes.")});
-  EXPECT_EQ(encoder_.encoded, 3U);
+  EXPECT_EQ(encoder_.encoded, 2U);
   EXPECT_EQ(vectors[0][0], encoded_alone("Tea\nGreen\nBrewing\nWait two minutes.", encoder_));
-  EXPECT_EQ(vectors[0][2], encoded_alone("Tea\nBrewing\nWait two minutes.", encoder_));
+  EXPECT_EQ(vectors[0][2], vectors[0][0]);
+}
+
+TEST_F(EncodeDocuments, PiecesHaveVectorsOfTheirOwn) {
+  const auto vectors = encode(
+      {document_of("Tea", {"Green", "Brewing"}, "Brew at eighty degrees. Wait two minutes.")});
+  EXPECT_EQ(encoder_.encoded, 4U);  // the whole, the headings, two pieces
+  std::vector<float> pieces = encoded_alone("Tea\nBrewing\nBrew at eighty degrees.", encoder_);
+  const std::vector<float> second = encoded_alone("Tea\nBrewing\nWait two minutes.", encoder_);
+  pieces.insert(pieces.end(), second.begin(), second.end());
+  EXPECT_EQ(vectors[0][2], pieces);
 }
 
 TEST_F(EncodeDocuments, WithoutChunkingTheWholeTextIsThePassage) {
