@@ -1,7 +1,6 @@
 #include "model/registry.h"
 
-#include <algorithm>
-#include <charconv>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -10,92 +9,12 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "model/internal/model_files.h"
-#include "model/internal/module_list.h"
+#include "model/internal/model_reference.h"
+#include "model/internal/version_folder.h"
 
 namespace sibyl::model {
 
 namespace {
-
-constexpr size_t kNameLengthMax = 64;
-constexpr const char* kDefaultFile = "default";
-constexpr const char* kNextFile = "next_version";
-constexpr const char* kIncoming = ".incoming-";
-
-bool is_name(std::string_view name) {
-  const auto small = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !name.empty() && name.size() <= kNameLengthMax && small(name.front()) &&
-         std::all_of(name.begin(), name.end(),
-                     [&](char c) { return small(c) || c == '.' || c == '_' || c == '-'; });
-}
-
-Result<void> check_name(std::string_view name) {
-  if (!is_name(name) || name == kDefaultFile) {
-    return fail_field(Code::InvalidArgument, "name",
-                      "model name '{}' is wrong; it must be 1 to {} of a-z 0-9 . _ -, begin with a "
-                      "letter or digit, and not be '{}'",
-                      name, kNameLengthMax, kDefaultFile);
-  }
-  return {};
-}
-
-std::optional<uint32_t> parse_version(std::string_view text) {
-  uint32_t version = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
-  if (error != std::errc() || end != text.data() + text.size() || version == 0 ||
-      text.front() == '0') {
-    return std::nullopt;
-  }
-  return version;
-}
-
-struct Reference {
-  std::string name;
-  std::optional<uint32_t> version;
-};
-
-Result<Reference> parse_reference(const std::string& text) {
-  const size_t at = text.find('@');
-  Reference out{text.substr(0, at), std::nullopt};
-  auto checked = check_name(out.name);
-  if (!checked) {
-    return pass_on(checked);
-  }
-  if (at != std::string::npos) {
-    out.version = parse_version(std::string_view(text).substr(at + 1));
-    if (!out.version) {
-      return fail_field(Code::InvalidArgument, "version",
-                        "model '{}': the version after '@' must be a whole number from 1", text);
-    }
-  }
-  return out;
-}
-
-/// What a listing shows, without reading the weights.
-Result<ModelEntry> describe(const std::string& path, const std::string& name, uint32_t version) {
-  auto provenance = read_provenance(path);
-  if (!provenance) {
-    return pass_on(provenance);
-  }
-  auto modules = find_modules(path);
-  if (!modules) {
-    return pass_on(modules);
-  }
-  auto files = list_model_files(path);
-  if (!files) {
-    return pass_on(files);
-  }
-  ModelEntry entry;
-  entry.name = name;
-  entry.version = version;
-  entry.path = path;
-  entry.dimension = provenance->dimension;
-  entry.kind = modules->entries.front().kind == ModuleKind::Static ? "static" : "transformer";
-  for (const ModelFile& file : *files) {
-    entry.bytes += file.bytes;
-  }
-  entry.provenance = std::move(*provenance);
-  return entry;
-}
 
 class FolderRegistry final : public Registry {
  public:
@@ -113,7 +32,7 @@ class FolderRegistry final : public Registry {
       return pass_on(names);
     }
     for (const base::FileEntry& entry : *names) {
-      if (entry.directory && is_name(entry.name)) {
+      if (entry.directory && is_model_name(entry.name)) {
         auto loaded = load_versions(entry.name);
         if (!loaded) {
           return pass_on(loaded);
@@ -140,7 +59,7 @@ class FolderRegistry final : public Registry {
   }
 
   Result<ModelEntry> import(const std::string& source_directory, const std::string& name) override {
-    auto checked = check_name(name);
+    auto checked = check_model_name(name);
     if (!checked) {
       return pass_on(checked);
     }
@@ -187,7 +106,7 @@ class FolderRegistry final : public Registry {
 
   Result<void> remove(const std::string& reference) override {
     const std::lock_guard lock(mutex_);
-    auto parsed = parse_reference(reference);
+    auto parsed = parse_model_reference(reference);
     if (!parsed) {
       return pass_on(parsed);
     }
@@ -237,11 +156,11 @@ class FolderRegistry final : public Registry {
         }
         continue;
       }
-      const std::optional<uint32_t> version = parse_version(item.name);
+      const std::optional<uint32_t> version = parse_model_version(item.name);
       if (!item.directory || !version) {
         continue;
       }
-      auto entry = describe(path, name, *version);
+      auto entry = describe_version(path, name, *version);
       if (!entry) {
         // One damaged model must not keep the others from being served.
         base::log_error("model", "model {}@{} is left out: {}", name, *version,
@@ -258,7 +177,7 @@ class FolderRegistry final : public Registry {
     if (!files().exists(path)) {
       return {};
     }
-    auto text = base::read_file(path, kNameLengthMax + 1);
+    auto text = base::read_file(path, kModelNameLengthMax + 1);
     if (!text) {
       return pass_on(text);
     }
@@ -282,7 +201,7 @@ class FolderRegistry final : public Registry {
     if (reference.empty() && default_.empty()) {
       return fail(Code::NotFound, "there is no default model; import one");
     }
-    auto parsed = parse_reference(reference.empty() ? default_ : reference);
+    auto parsed = parse_model_reference(reference.empty() ? default_ : reference);
     if (!parsed) {
       return pass_on(parsed);
     }
@@ -310,33 +229,6 @@ class FolderRegistry final : public Registry {
     return with_default(found->second);
   }
 
-  /// One more than any version this name ever had.
-  Result<uint32_t> next_version(const std::string& name) {
-    uint32_t next = 1;
-    const auto model = models_.find(name);
-    if (model != models_.end()) {
-      next = std::prev(model->second.end())->first + 1;
-    }
-    const std::string folder = base::join_path(directory_, name);
-    const std::string path = base::join_path(folder, kNextFile);
-    if (files().exists(path)) {
-      auto text = base::read_file(path, 16);
-      if (!text) {
-        return pass_on(text);
-      }
-      const std::optional<uint32_t> recorded = parse_version(text->substr(0, text->find('\n')));
-      if (!recorded) {
-        return fail(Code::DataLoss, "{}: holds no version number", path);
-      }
-      next = std::max(next, *recorded);
-    }
-    // A damaged version is not in the list, but its number is taken all the same.
-    while (files().exists(base::join_path(folder, std::to_string(next)))) {
-      ++next;
-    }
-    return next;
-  }
-
   Result<ModelEntry> import_into(const std::string& source, const std::string& name,
                                  const std::string& incoming) {
     auto copied = copy_model(source, incoming);
@@ -353,7 +245,9 @@ class FolderRegistry final : public Registry {
       }
       return pass_on(model);
     }
-    auto version = next_version(name);
+    const auto known = models_.find(name);
+    auto version = next_version(base::join_path(directory_, name),
+                                known == models_.end() ? 0 : std::prev(known->second.end())->first);
     if (!version) {
       return pass_on(version);
     }
@@ -380,7 +274,7 @@ class FolderRegistry final : public Registry {
     if (!done) {
       return pass_on(done);
     }
-    auto entry = describe(path, name, *version);
+    auto entry = describe_version(path, name, *version);
     if (!entry) {
       return pass_on(entry);
     }

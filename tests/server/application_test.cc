@@ -5,74 +5,15 @@
 
 #include <gtest/gtest.h>
 
-#include "base/bytes.h"
+#include "application_fixture.h"
 #include "base/file_system.h"
 #include "base/gzip.h"
 #include "base/json.h"
 #include "net/http_client.h"
 #include "net/sha256.h"
-#include "server/listener.h"
 
 namespace sibyl::server {
 namespace {
-
-/// The whole server over an empty data directory, asked over TCP and over its socket.
-class ApplicationTest : public testing::Test {
- protected:
-  void SetUp() override { open(); }
-  void open() {
-    options_.data_directory = base::join_path(folder_.path(), "data");
-    auto opened = Application::open(options_);
-    ASSERT_TRUE(opened) << opened.error().message;
-    application_ = std::move(*opened);
-    ListenerOptions where;
-    where.http = "127.0.0.1:0";
-    where.grpc.clear();
-    where.unix_socket = default_socket_path(options_.data_directory);
-    auto started = Listener::start(*application_, where);
-    ASSERT_TRUE(started) << started.error().message;
-    listener_ = std::move(*started);
-  }
-  void close() {
-    listener_.reset();
-    application_.reset();
-  }
-  void reopen() {
-    close();
-    open();
-  }
-
-  net::HttpReply send(net::HttpRequest request, bool over_socket = false) {
-    const std::string url = over_socket ? "unix:" + default_socket_path(options_.data_directory)
-                                        : "http://" + listener_->http_address();
-    const auto client = net::HttpClient::open({url, {}, key_, {}});
-    EXPECT_TRUE(client);
-    auto reply = (*client)->send(request);
-    EXPECT_TRUE(reply) << reply.error().message;
-    return reply ? std::move(*reply) : net::HttpReply();
-  }
-  net::HttpReply send(const std::string& method, const std::string& path, std::string body = {},
-                      bool over_socket = false) {
-    net::HttpRequest request;
-    request.method = method;
-    request.path = path;
-    request.body = std::move(body);
-    return send(std::move(request), over_socket);
-  }
-  static base::Json json(const net::HttpReply& reply) {
-    auto parsed = base::parse_json(reply.body);
-    EXPECT_TRUE(parsed) << reply.status << " " << reply.body;
-    return parsed ? std::move(*parsed) : base::Json();
-  }
-
-  base::TemporaryDirectory folder_;
-  ApplicationOptions options_;
-  std::string key_;
-  std::unique_ptr<Application> application_;
-  std::unique_ptr<Listener> listener_;
-};
-
-constexpr const char* kDocuments = "/v1/collections/faq/documents";
 
 TEST_F(ApplicationTest, DocumentsComeBackAsTheyWereGiven) {
   const auto added =
@@ -311,100 +252,6 @@ TEST_F(ApplicationTest, DrainingIsNotReady) {
   EXPECT_EQ(send("GET", "/health/ready").status, 503);
   EXPECT_EQ(send("GET", "/health/live").status, 200);
   EXPECT_EQ(send("GET", "/v1/collections").status, 503);
-}
-
-TEST_F(ApplicationTest, ModelsAreAskedForInOpenAisForm) {
-  const auto list = json(send("GET", "/v1/models"));
-  EXPECT_EQ(list["object"], "list");
-  EXPECT_TRUE(list["data"].empty());
-  const auto missing = send("POST", "/v1/embeddings", R"({"model": "nothing", "input": "a"})");
-  EXPECT_EQ(missing.status, 404) << missing.body;
-  EXPECT_EQ(json(missing)["error"]["code"], "model_not_found");
-  EXPECT_EQ(send("POST", "/v1/embeddings", R"({"model": "nothing", "input": []})").status, 400);
-  EXPECT_EQ(json(send("GET", "/v1/models/nothing"))["error"]["type"], "invalid_request_error");
-  const auto remote = send("POST", "/v1/models", R"({"name": "m", "uri": "s3://b/m"})");
-  EXPECT_EQ(remote.status, 501);
-  EXPECT_EQ(send("POST", "/v1/models", R"({"name": "m", "uri": "/tmp"})").status, 403);
-}
-
-std::string test_model(const std::string& name) {
-  return std::string(SIBYL_TEST_DATA) + "/model/" + name;
-}
-
-std::vector<float> floats_of(const base::Json& list) {
-  std::vector<float> floats;
-  for (const auto& value : list) {
-    floats.push_back(value.get<float>());
-  }
-  return floats;
-}
-
-TEST_F(ApplicationTest, AnImportedModelGivesItsVectorsInBothForms) {
-  const std::string body = base::dump_json({{"name", "tiny"}, {"uri", test_model("bert")}});
-  const auto imported = send("POST", "/v1/models", body, true);
-  ASSERT_EQ(imported.status, 201) << imported.body;
-  EXPECT_EQ(json(imported)["id"], "tiny");
-  EXPECT_EQ(json(imported)["default"], true);
-  ASSERT_EQ(json(send("GET", "/v1/models"))["data"].size(), 1U);
-  EXPECT_FALSE(json(send("GET", "/v1/models"))["data"][0].contains("path"));
-  const auto expected = base::parse_json(base::read_file(test_model("bert.expected.json")).value());
-  base::Json request = {{"model", "tiny"}, {"input", (*expected)["texts"]}};
-  const auto reply = send("POST", "/v1/embeddings", base::dump_json(request));
-  ASSERT_EQ(reply.status, 200) << reply.body;
-  const auto data = json(reply)["data"];
-  ASSERT_EQ(data.size(), (*expected)["texts"].size());
-  for (size_t i = 0; i < data.size(); ++i) {
-    const auto got = floats_of(data[i]["embedding"]);
-    const auto want = floats_of((*expected)["document"][i]);
-    ASSERT_EQ(got.size(), want.size());
-    for (size_t j = 0; j < got.size(); ++j) {
-      EXPECT_NEAR(got[j], want[j], 1e-5) << i;
-    }
-  }
-  EXPECT_GT(json(reply)["usage"]["total_tokens"].get<int>(), 0);
-  request["input"] = "the cat sat on the mat";
-  request["encoding_format"] = "base64";
-  const auto packed = json(send("POST", "/v1/embeddings", base::dump_json(request)));
-  std::string bytes;
-  for (const float value : floats_of(data[1]["embedding"])) {
-    base::put_f32(bytes, value);
-  }
-  EXPECT_EQ(packed["data"][0]["embedding"], base::base64(bytes));  // the same bits, alone or not
-  request["dimensions"] = 3;
-  EXPECT_EQ(send("POST", "/v1/embeddings", base::dump_json(request)).status, 400);
-}
-
-TEST_F(ApplicationTest, AModelComesOverTheNetworkAsUploads) {
-  base::Json files;
-  for (const std::string path :
-       {"modules.json", "config.json", "model.safetensors", "tokenizer.json",
-        "tokenizer_config.json", "sentence_bert_config.json", "1_Pooling/config.json"}) {
-    const auto upload = send("POST", "/v1/uploads?name=" + net::encode_uri_part(path),
-                             base::read_file(test_model("bert") + "/" + path).value());
-    ASSERT_EQ(upload.status, 201) << upload.body;
-    files[path] = json(upload)["id"];
-  }
-  const auto imported =
-      send("POST", "/v1/models", base::dump_json({{"name", "sent"}, {"files", files}}));
-  ASSERT_EQ(imported.status, 201) << imported.body;
-  EXPECT_EQ(json(send("POST", "/v1/embeddings", R"({"model": "sent@1", "input": ""})"))["object"],
-            "list");
-}
-
-TEST_F(ApplicationTest, AModelInUseIsKeptAndAnsweredWith) {
-  send("POST", "/v1/models", base::dump_json({{"name", "tiny"}, {"uri", test_model("bert")}}),
-       true);
-  ASSERT_EQ(
-      json(send("POST", kDocuments, R"([{"id": "m", "text": "the cat sat on the mat"}])"))["added"],
-      1);
-  const auto reply = json(send("POST", "/v1/collections/faq/query",
-                               R"({"question": "the cat", "pipeline": "document"})"));
-  ASSERT_EQ(reply["answers"].size(), 1U);
-  EXPECT_EQ(reply["answers"][0]["id"], "m");
-  EXPECT_EQ(send("DELETE", "/v1/models/tiny").status, 409);
-  EXPECT_EQ(send("DELETE", "/v1/collections/faq").status, 204);
-  EXPECT_EQ(send("DELETE", "/v1/models/tiny").status, 204);
-  EXPECT_TRUE(json(send("GET", "/v1/models"))["data"].empty());
 }
 
 }  // namespace
