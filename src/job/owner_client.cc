@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_access.h"
 #include "net/http_client.h"
 
 namespace sibyl::job {
@@ -39,7 +40,8 @@ Code code_of_status(int status) {
 
 class HttpOwnerClient final : public OwnerClient {
  public:
-  explicit HttpOwnerClient(std::unique_ptr<net::HttpClient> client) : client_(std::move(client)) {}
+  HttpOwnerClient(std::unique_ptr<net::HttpClient> client, bool shares_paths)
+      : client_(std::move(client)), shares_paths_(shares_paths) {}
 
   Result<base::Json> call(const std::string& method, const std::string& path,
                           const std::string& body, int64_t timeout_ms) override {
@@ -48,6 +50,31 @@ class HttpOwnerClient final : public OwnerClient {
     request.path = path;
     request.body = body;
     request.timeout_ms = timeout_ms;
+    return send(request);
+  }
+
+  Result<std::string> upload(const std::string& name, std::string bytes) override {
+    net::HttpRequest request;
+    request.method = "POST";
+    request.path = "/v1/uploads?name=" + net::encode_uri_part(name);
+    request.body = std::move(bytes);
+    request.content_type = "application/octet-stream";
+    request.timeout_ms = 0;  // as long as the line needs
+    auto reply = send(request);
+    if (!reply) {
+      return pass_on(reply, "uploading " + name);
+    }
+    std::string id = base::text_at(*reply, "id");
+    if (id.empty()) {
+      return fail(Code::Unavailable, "the server's reply to the upload of {} names no id", name);
+    }
+    return id;
+  }
+
+  bool shares_paths() const override { return shares_paths_; }
+
+ private:
+  Result<base::Json> send(const net::HttpRequest& request) {
     const auto reply = client_->send(request);
     if (!reply) {
       return tl::unexpected<Error>(reply.error());
@@ -55,8 +82,8 @@ class HttpOwnerClient final : public OwnerClient {
     return read_reply(reply->status, reply->body);
   }
 
- private:
   std::unique_ptr<net::HttpClient> client_;
+  const bool shares_paths_;
 };
 
 }  // namespace
@@ -111,11 +138,12 @@ Result<std::unique_ptr<OwnerClient>> OwnerClient::open(const std::string& server
   } else {
     endpoint.url = server;
   }
+  const bool shares_paths = !endpoint.unix_socket.empty();
   auto client = net::HttpClient::open(std::move(endpoint));
   if (!client) {
     return pass_on(client);
   }
-  return std::make_unique<HttpOwnerClient>(std::move(*client));
+  return std::make_unique<HttpOwnerClient>(std::move(*client), shares_paths);
 }
 
 }  // namespace sibyl::job

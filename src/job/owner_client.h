@@ -21,6 +21,10 @@ class OwnerClient {
   /// describes. `timeout_ms` 0: none.
   virtual Result<base::Json> call(const std::string& method, const std::string& path,
                                   const std::string& body, int64_t timeout_ms = 120'000) = 0;
+  /// A file's bytes to POST /v1/uploads; the id that other calls name it by.
+  virtual Result<std::string> upload(const std::string& name, std::string bytes) = 0;
+  /// The owner runs on this machine (Unix socket): a path means the same to both.
+  virtual bool shares_paths() const = 0;
 };
 
 /// What a reply of the HTTP interface says: its JSON, or the Error that its problem document holds.

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/json_access.h"
 #include "base/stop.h"
+#include "job/internal/model_upload.h"
 #include "job/internal/progress.h"
 #include "job/internal/steps.h"
 #include "job/owner_client.h"
@@ -31,14 +32,13 @@ std::string reference_of(const Json& model, const std::string& name) {
 std::string already_there(OwnerClient& owner, const std::string& name,
                           const model::Provenance& ours) {
   const auto model = owner.call("GET", "/v1/models/" + net::encode_uri_part(name), {});
-  if (!model || base::text_at(*model, "path").empty()) {
+  if (!model) {
     return {};
   }
-  const auto theirs = model::read_provenance(base::text_at(*model, "path"));
-  if (!theirs || theirs->checksums != ours.checksums || theirs->created != ours.created) {
-    return {};
-  }
-  return reference_of(*model, name);
+  const Json& theirs = base::value_at(*model, "provenance");
+  const bool same = base::value_at(theirs, "checksums") == Json(ours.checksums) &&
+                    base::text_at(theirs, "created") == ours.created;
+  return same ? reference_of(*model, name) : std::string();
 }
 
 class PublishStep final : public Step {
@@ -57,7 +57,7 @@ class PublishStep final : public Step {
     if (!owner) {
       return pass_on(owner);
     }
-    auto reference = import(workspace, **owner, base::text_at(*job, "name"));
+    auto reference = import(workspace, context, **owner, base::text_at(*job, "name"));
     if (!reference) {
       return pass_on(reference);
     }
@@ -66,8 +66,7 @@ class PublishStep final : public Step {
         !done) {
       return done;
     }
-    if (auto done = workspace.append_event(
-            name(), {{"event", "note"}, {"text", "published as " + *reference}});
+    if (auto done = workspace.append_event(name(), {{"event", "published"}, {"model", *reference}});
         !done) {
       return done;
     }
@@ -79,8 +78,8 @@ class PublishStep final : public Step {
   }
 
  private:
-  static Result<std::string> import(const Workspace& workspace, OwnerClient& owner,
-                                    const std::string& model_name) {
+  static Result<std::string> import(const Workspace& workspace, const StepContext& context,
+                                    OwnerClient& owner, const std::string& model_name) {
     // The owner may run in another folder.
     const std::string folder =
         std::filesystem::absolute(workspace.file("model")).lexically_normal().string();
@@ -92,8 +91,7 @@ class PublishStep final : public Step {
     if (!reference.empty()) {
       return reference;
     }
-    auto reply = owner.call("POST", "/v1/models",
-                            base::dump_json({{"name", model_name}, {"uri", folder}}), 0);
+    auto reply = import_model(owner, model_name, folder, *provenance, context.stop);
     if (!reply) {
       return pass_on(reply, "publishing the model");
     }

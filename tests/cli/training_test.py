@@ -25,6 +25,7 @@ class Training(CliTest):
         done = self.sibyl("train", "supervised", "--pairs", self.pairs, "--texts", self.texts, "--base",
                           "static_custom", "--name", "house", "--set", "cold_epochs=2", "--set", "epochs=2", "--set",
                           "dimension=32", "--device", "cpu", timeout_s=500)
+        self.assertEqual((done.out + done.err).count("published as house@1"), 1)
         self.assertIn("published as house@1", done.out)
         self.assertIn("nDCG@10", done.out)
         self.assertIn("device: cpu", done.err)

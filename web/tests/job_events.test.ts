@@ -173,13 +173,14 @@ describe("words", () => {
       { event: "device", text: "device: cpu" },
       { event: "note", text: "one" },
       { event: "note", text: "two" },
+      { event: "published", model: "house@1" },
     );
     expect(view.plan).toEqual([
       { name: "epochs", value: "2", reason: "few pairs" },
       { name: "stages", value: "cold", reason: "" },
     ]);
     expect(view.device).toBe("device: cpu");
-    expect(view.notes).toEqual(["one", "two"]);
+    expect(view.notes).toEqual(["one", "two", "published as house@1"]);
   });
 
   it("survive events of unknown kinds and wrong types", () => {

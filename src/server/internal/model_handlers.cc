@@ -29,7 +29,11 @@ void write_provenance(base::JsonWriter& json, const model::Provenance& provenanc
     json.key(name).text(blend);
   }
   json.end_object().key("integer_scheme").text(provenance.integer_scheme);
-  json.end_object();
+  json.key("checksums").begin_object();
+  for (const auto& [path, checksum] : provenance.checksums) {
+    json.key(path).text(checksum);
+  }
+  json.end_object().end_object();
 }
 
 /// `newest` is the highest version of the entry's name, which the bare name stands for.

@@ -218,6 +218,8 @@ export function reduceJob(view: JobView, event: JobEvent): JobView {
       return onMetric(view, event, step);
     case "note":
       return { ...view, notes: [...view.notes, textOf(event["text"])].slice(-kNotesMax) };
+    case "published":
+      return { ...view, notes: [...view.notes, `published as ${textOf(event["model"])}`].slice(-kNotesMax) };
     default:
       return view;
   }

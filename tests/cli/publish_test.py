@@ -1,0 +1,82 @@
+"""The step publish: a trained model into the registry of its owner, on this machine or over the network."""
+import hashlib
+import json
+import os
+import shutil
+import urllib.request
+
+from harness import BERT, CliTest, main
+
+
+class Publish(CliTest):
+    def setUp(self):
+        super().setUp()
+        # A workspace whose training is done, its model with the sibyl.json of a written model.
+        self.workspace = self.path("workspace")
+        trained = self.path("trained")
+        self.sibyl("models", "import", BERT, "--name", "tiny", data=trained)
+        self.sibyl("models", "export", "tiny", self.path("exported"), data=trained)
+        os.makedirs(os.path.join(self.workspace, "done"))
+        shutil.move(self.path("exported"), os.path.join(self.workspace, "model"))
+        self.write("workspace/job.json", json.dumps(
+            {"format": 1, "kind": "supervised", "name": "house"}))
+        self.write("workspace/done/train", "")
+
+    def ask(self, address, path, body=None):
+        request = urllib.request.Request(f"http://{address}{path}", data=body and json.dumps(body).encode())
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            return json.load(reply)
+
+    def publish(self, server, **options):
+        return self.sibyl("step", "publish", "--workspace", self.workspace, "--server", server, **options)
+
+    def test_over_the_network_the_files_are_uploaded(self):
+        _, address = self.serve()
+        self.publish(f"http://{address}")
+        self.assertEqual(json.loads(self.read("workspace/report/publish.json")), {"model": "house@1"})
+        model = self.ask(address, "/v1/models/house")
+        with open(os.path.join(self.workspace, "model", "sibyl.json"), encoding="utf-8") as file:
+            written = json.load(file)["checksums"]
+        self.assertEqual(model["provenance"]["checksums"], written)
+        self.assertIn("1_Pooling/config.json", written)
+        vector = self.ask(address, "/v1/embeddings", {"model": "house", "input": "tea"})
+        self.assertEqual(len(vector["data"][0]["embedding"]), model["dimension"])
+
+    def test_a_publish_that_was_cut_off_behind_the_import_makes_no_second_version(self):
+        _, address = self.serve()
+        socket = json.loads(self.read("data/lock"))["socket"]
+        for server in (f"http://{address}", f"http://{address}", f"unix:{socket}"):
+            self.publish(server)
+            os.remove(self.path("workspace/done/publish"))
+        self.assertEqual([m["id"] for m in self.ask(address, "/v1/models")["data"]], ["house"])
+        self.assertEqual(self.ask(address, "/v1/models/house")["version"], 1)
+
+    def uploads(self, address):
+        """When each was uploaded; sibyl.json lists the others and not itself, so it is sent each time."""
+        with open(self.path("workspace/model/sibyl.json"), "rb") as file:
+            itself = hashlib.sha256(file.read()).hexdigest()
+        return {upload["id"]: upload["created"] for upload in self.ask(address, "/v1/uploads")["uploads"]
+                if not upload["id"].startswith(itself)}
+
+    def test_what_was_uploaded_is_not_uploaded_again(self):
+        _, address = self.serve()
+        self.publish(f"http://{address}")
+        before = self.uploads(address)
+        self.assertGreater(len(before), 3)
+        urllib.request.urlopen(urllib.request.Request(f"http://{address}/v1/models/house", method="DELETE"))
+        os.remove(self.path("workspace/done/publish"))
+        self.publish(f"http://{address}")
+        self.assertEqual(self.uploads(address), before)
+        self.assertEqual(self.ask(address, "/v1/models/house")["version"], 2)
+
+    def test_a_file_that_is_not_what_sibyl_json_says_is_refused(self):
+        _, address = self.serve()
+        with open(self.path("workspace/model/1_Pooling/config.json"), "a", encoding="utf-8") as file:
+            file.write(" ")
+        error = self.publish(f"http://{address}", expect=65).err
+        self.assertIn("1_Pooling/config.json", error)
+        self.assertEqual(self.ask(address, "/v1/models")["data"], [])
+
+
+if __name__ == "__main__":
+    main()
