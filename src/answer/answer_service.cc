@@ -55,8 +55,9 @@ std::string given_id(std::string_view row) {
 
 }  // namespace
 
-Result<AddReport> LocalAnswerService::add(const std::string& collection, std::string_view body,
-                                          std::stop_token stop) {
+Result<AddReport> LocalAnswerService::add_from(const std::set<std::string>& origins,
+                                               const std::string& collection, std::string_view body,
+                                               std::stop_token stop) {
   auto rows = base::split_json_rows(body, kAddRowsMax);
   if (!rows) {
     return pass_on(rows);
@@ -64,6 +65,9 @@ Result<AddReport> LocalAnswerService::add(const std::string& collection, std::st
   auto there = state_or_new(collection);
   if (!there) {
     return pass_on(there);
+  }
+  if (auto noted = note_origins(**there, origins); !noted) {
+    return pass_on(noted);
   }
   AddReport report;
   DocumentWriter writer(**there, encoders_, stop);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -95,10 +96,19 @@ struct QueryReply {
   double took_ms = 0;
 };
 
+/// Where documents came from, as their senders said: paths of a sender's machine, "-" for its
+/// standard input, "" for documents whose sender did not say. What comes from elsewhere must not be
+/// removed because it is missing here.
+struct DocumentOrigins {
+  std::set<std::string> names;
+  bool complete = true;  ///< false: there were more than kOriginsMax
+};
+
 struct CollectionInfo {
   std::string name;
   CollectionSettings settings;
   store::CollectionStatistics statistics;
+  DocumentOrigins origins;
   std::string switching_to;  ///< model of a running re-encoding, or empty
   double switched_share = 0;
   std::string switch_error;  ///< why the last re-encoding of this process failed, or empty
@@ -106,6 +116,8 @@ struct CollectionInfo {
 
 inline constexpr size_t kAddRowsMax = 1'000'000;  ///< rows of one body
 inline constexpr size_t kListedDocumentsMax = 1000;
+inline constexpr size_t kOriginsMax = 100;       ///< kept for a collection
+inline constexpr size_t kOriginBytesMax = 4096;  ///< of one
 
 /// Everything about documents and questions, in the process that owns the data directory.
 /// Thread-safe.
@@ -116,9 +128,15 @@ class AnswerService {
 
   /// `body` is a JSON array or JSONL. Right rows are durable when this returns, wrong ones stand in
   /// `failed`; an error only when the body cannot be split into rows. Creates the collection with
-  /// the default model (BM25 alone when there is none).
-  virtual Result<AddReport> add(const std::string& collection, std::string_view body,
-                                std::stop_token stop) = 0;
+  /// the default model (BM25 alone when there is none). `origins` are noted before the rows are.
+  virtual Result<AddReport> add_from(const std::set<std::string>& origins,
+                                     const std::string& collection, std::string_view body,
+                                     std::stop_token stop) = 0;
+  /// `add_from` a place that is not said.
+  Result<AddReport> add(const std::string& collection, std::string_view body,
+                        std::stop_token stop) {
+    return add_from({std::string()}, collection, body, std::move(stop));
+  }
   virtual Result<bool> remove(const std::string& collection, const std::string& id) = 0;
   /// The document's JSON as it was given (with the id put in when it had none).
   virtual Result<std::string> document(const std::string& collection, const std::string& id) = 0;

@@ -237,6 +237,32 @@ TEST_F(AnswerServiceTest, ChunkingOffStillBlends) {
   EXPECT_EQ(reply.answers[0].retrievals[0].score, reply.answers[0].retrievals[2].score);
 }
 
+TEST_F(AnswerServiceTest, WhereDocumentsCameFromIsNoted) {
+  add(body_of({kTea}));
+  EXPECT_EQ(service_->info("c")->origins.names, (std::set<std::string>{""}));
+  ASSERT_TRUE(service_->add_from({"/texts"}, "c", kBread, {}).has_value());
+  open();
+  EXPECT_EQ(service_->info("c")->origins.names, (std::set<std::string>{"", "/texts"}));
+  EXPECT_EQ(service_->add_from({std::string(5000, 'x')}, "c", kSoup, {}).error().field, "origins");
+  EXPECT_EQ(service_->document("c", "soup").error().code, Code::NotFound);
+}
+
+TEST_F(AnswerServiceTest, AModelSwitchKeepsWhatWasNotedMeanwhile) {
+  encoders_.put("words", "1", 16, true);
+  ASSERT_TRUE(service_->add_from({"/texts"}, "c", kTea, {}).has_value());
+  const auto slow = encoders_.put("slow", "1", 16, false);
+  slow->on_encode = [&] {
+    // The switch has read its settings by now.
+    slow->on_encode = {};
+    std::thread([&] {
+      EXPECT_TRUE(service_->add_from({"/rows.jsonl"}, "c", kBread, {}).has_value());
+    }).join();
+  };
+  ASSERT_TRUE(put(R"({"model": "slow"})").has_value());
+  EXPECT_EQ(service_->info("c")->settings.model, "slow@1");
+  EXPECT_EQ(service_->info("c")->origins.names, (std::set<std::string>{"/rows.jsonl", "/texts"}));
+}
+
 TEST_F(AnswerServiceTest, SettingsMergeAndWrongOnesAreRefused) {
   encoders_.put("words", "1", 64, true);
   EXPECT_EQ(put(R"({"modl": "words"})").error().code, Code::InvalidArgument);

@@ -330,7 +330,7 @@ class ReadRun {
 }  // namespace
 
 Result<std::vector<std::string>> DocumentReader::find_files(const std::vector<std::string>& paths) {
-  auto files = internal::find_document_files(paths);
+  auto files = internal::find_document_files(paths, {});
   if (!files) {
     return pass_on(files);
   }
@@ -344,7 +344,7 @@ Result<std::vector<std::string>> DocumentReader::find_files(const std::vector<st
 Result<void> DocumentReader::read(const std::vector<std::string>& paths,
                                   const OnDocument& on_document,
                                   const OnFailure& on_failure) const {
-  auto files = internal::find_document_files(paths);
+  auto files = internal::find_document_files(paths, options_.on_link);
   if (!files) {
     return pass_on(files);
   }

@@ -19,6 +19,8 @@ struct ReadOptions {
   int64_t converter_timeout_ms = 60'000;         ///< pdftotext
   uint64_t converter_memory_bytes_max = uint64_t{2} << 30;
   size_t html_depth_max = 512;
+  /// Called with each symbolic link inside a folder: those are not followed.
+  std::function<void(const std::string& link)> on_link;
   std::stop_token stop;
 };
 
@@ -30,8 +32,9 @@ struct ReadFailure {
   Error error;
 };
 
-/// Finds the files under PATH arguments (folders recursively, sorted, hidden ones skipped; known
-/// types only) and reads them by type: .html .htm .md .txt .pdf .csv .tsv .jsonl, each maybe .gz,
+/// Finds the files under PATH arguments (folders recursively, sorted, hidden ones and symbolic
+/// links skipped; known types only; a PATH that is a link itself is followed) and reads them by
+/// type: .html .htm .md .txt .pdf .csv .tsv .jsonl, each maybe .gz,
 /// "-" for JSONL on standard input. Ids: path relative to the PATH argument ('/' as separator),
 /// `#line` for rows without an id. Runs in the process that adds, never in the server. Duplicate
 /// ids within one call are failures of the later row.

@@ -1,5 +1,6 @@
 #include "answer/document_reader.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -65,6 +66,29 @@ TEST_F(DocumentReaderTest, FoldersAreReadByTypeInOrderWithRelativeIds) {
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->title, "P");
   EXPECT_EQ(again->text, "Page");
+}
+
+TEST_F(DocumentReaderTest, APathThatIsALinkIsFollowedAndLinksInsideAreNot) {
+  put("real/a.txt", "A text.");
+  put("real/sub/b.txt", "Another text.");
+  std::filesystem::create_directory_symlink("real", path() + "/link");
+  std::filesystem::create_symlink("a.txt", path() + "/real/again.txt");
+  std::filesystem::create_symlink("nowhere.txt", path() + "/real/broken.txt");
+  std::filesystem::create_directory_symlink("..", path() + "/real/up");
+  std::vector<std::string> links;
+  ReadOptions options;
+  options.on_link = [&](const std::string& link) {
+    links.push_back(std::filesystem::path(link).filename().string());
+  };
+  read({path() + "/link"}, options);
+  ASSERT_TRUE(outcome_.has_value()) << outcome_.error().message;
+  EXPECT_TRUE(failures_.empty());
+  EXPECT_EQ(order_, (std::vector<std::string>{"a.txt", "sub/b.txt"}));
+  std::sort(links.begin(), links.end());
+  EXPECT_EQ(links, (std::vector<std::string>{"again.txt", "broken.txt", "up"}));
+  order_.clear();
+  read({path() + "/real/again.txt"});
+  EXPECT_EQ(order_, (std::vector<std::string>{"again.txt"}));
 }
 
 TEST_F(DocumentReaderTest, MissingAndUnknownPathsAreErrorsOfTheCall) {

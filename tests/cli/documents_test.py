@@ -2,6 +2,7 @@
 import gzip
 import json
 import os
+import urllib.request
 
 from harness import BERT, CliTest, main, strip_times
 
@@ -71,6 +72,56 @@ class Documents(CliTest):
         self.assertEqual(self.sibyl_json("add", "c", self.path("texts"))["removed"], 0)
         self.assertEqual(self.sibyl_json("add", "c", self.path("texts"), "--prune")["removed"], 1)
         self.sibyl("documents", "get", "c", "b.txt", expect=66)
+
+    def test_prune_leaves_what_came_from_elsewhere(self):
+        self.write("texts/a.txt", "First text here.")
+        self.write("texts/b.txt", "Second text here.")
+        rows = self.write_rows("rows.jsonl", ROWS)
+        self.sibyl("add", "c", self.path("texts"))
+        self.sibyl("add", "c", rows)
+        os.remove(self.path("texts/b.txt"))
+        self.write("texts/new.txt", "Third text here.")
+        refused = self.sibyl("add", "c", self.path("texts"), "--prune", expect=65).err
+        self.assertIn("rows.jsonl", refused)
+        self.assertIn("would remove 4 documents", refused)
+        self.sibyl("documents", "get", "c", "new.txt", expect=66)
+        both = self.sibyl_json("add", "c", self.path("texts"), rows, "--prune")
+        self.assertEqual((both["added"], both["unchanged"], both["removed"]), (1, 4, 1))
+        # Its file is gone: nothing of it is elsewhere any more.
+        os.remove(rows)
+        self.assertEqual(self.sibyl_json("add", "c", self.path("texts"), "--prune")["removed"], 3)
+        self.sibyl("add", "c", "-", stdin=b'{"id": "in", "text": "From standard input."}')
+        self.assertIn("standard input", self.sibyl("add", "c", self.path("texts"), "--prune", expect=65).err)
+
+    def test_prune_leaves_what_other_programs_sent(self):
+        self.write("texts/a.txt", "First text here.")
+        self.sibyl("add", "c", self.path("texts"))
+        _, address = self.serve()
+        request = urllib.request.Request(f"http://{address}/v1/collections/c/documents",
+                                         data=b'[{"id": "sent", "text": "Sent by a program."}]')
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            self.assertEqual(json.load(reply)["added"], 1)
+        refused = self.sibyl("add", "c", self.path("texts"), "--prune", expect=65).err
+        self.assertIn("senders that named no file", refused)
+        self.sibyl("documents", "get", "c", "sent")
+        with urllib.request.urlopen(f"http://{address}/v1/collections/c", timeout=60) as reply:
+            self.assertNotIn("origins", json.load(reply))
+
+    def test_links(self):
+        self.write("real/a.txt", "First text here.")
+        os.symlink("real", self.path("link"))
+        os.symlink("a.txt", self.path("real/again.txt"))
+        added = self.sibyl("add", "c", self.path("link"))
+        self.assertIn("added 1,", added.out)
+        self.assertIn("1 symbolic links inside folders were not followed", added.err)
+        # The same place by another name.
+        self.assertEqual(self.sibyl_json("add", "c", self.path("real"), "--prune")["unchanged"], 1)
+
+    def test_a_folder_without_documents(self):
+        os.mkdir(self.path("empty"))
+        done = self.sibyl("add", "c", self.path("empty"))
+        self.assertIn("no document was found under", done.err)
+        self.assertNotIn("model", done.err)
 
     def test_with_a_model_and_filters(self):
         self.sibyl("models", "import", BERT, "--name", "tiny")

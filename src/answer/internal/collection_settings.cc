@@ -30,6 +30,29 @@ Result<StatePointer> LocalAnswerService::create_state(const std::string& collect
   return state(collection);
 }
 
+Result<void> LocalAnswerService::note_origins(CollectionState& state,
+                                              std::set<std::string> origins) {
+  for (const std::string& origin : origins) {
+    if (origin.size() > kOriginBytesMax) {
+      return fail_field(Code::InvalidArgument, "origins",
+                        "origins: one of {} bytes; at most {} are kept", origin.size(),
+                        kOriginBytesMax);
+    }
+  }
+  const std::lock_guard lock(state.settings_mutex());
+  auto stored = state.settings();
+  if (!stored) {
+    return pass_on(stored);
+  }
+  if (stored->origins.names.empty() && state.rows().statistics().live_rows > 0) {
+    origins.insert("");  // rows of a program that did not note where they came from
+  }
+  add_origins(state.recent_origins(), origins);
+  return add_origins(stored->origins, origins)
+             ? state.rows().set_settings(settings_to_json(*stored))
+             : Result<void>();
+}
+
 Result<CollectionInfo> LocalAnswerService::info(const std::string& collection) {
   auto there = state(collection);
   if (!there) {
@@ -43,6 +66,10 @@ Result<CollectionInfo> LocalAnswerService::info(const std::string& collection) {
   info.name = collection;
   info.settings = stored->settings;
   info.statistics = (*there)->rows().statistics();
+  info.origins = stored->origins;
+  if (info.origins.names.empty() && info.statistics.live_rows > 0) {
+    info.origins.names.insert("");
+  }
   const SwitchProgress progress = (*there)->progress();
   if (progress.running) {
     info.switching_to = progress.target;

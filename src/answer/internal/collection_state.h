@@ -37,6 +37,9 @@ class CollectionState {
 
   /// Held while settings are read, changed and written back.
   std::mutex& settings_mutex() { return settings_mutex_; }
+  /// Origins of documents that came since this was made: a switch writes the settings that were
+  /// when it began, and these must then be put back. Guarded by `settings_mutex`.
+  DocumentOrigins& recent_origins() { return recent_origins_; }
 
   SwitchProgress progress() const;
   void note_progress(uint64_t done, uint64_t total);
@@ -51,6 +54,7 @@ class CollectionState {
   std::shared_ptr<store::Collection> rows_;
   std::shared_ptr<const text::Analyzer> analyzer_;
   std::mutex settings_mutex_;
+  DocumentOrigins recent_origins_;
 
   mutable std::mutex progress_mutex_;
   std::condition_variable ended_;

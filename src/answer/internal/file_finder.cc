@@ -16,13 +16,20 @@ bool is_hidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
 }
 
-Result<void> find_in_folder(const fs::path& folder, std::vector<FoundFile>& files) {
+Result<void> find_in_folder(const fs::path& folder, const OnLink& on_link,
+                            std::vector<FoundFile>& files) {
   std::error_code problem;
   std::vector<FoundFile> found;
   fs::recursive_directory_iterator it(folder, problem);
   for (; !problem && it != fs::recursive_directory_iterator(); it.increment(problem)) {
     const fs::directory_entry& entry = *it;
     std::error_code ignored;
+    if (entry.is_symlink(ignored)) {
+      if (on_link && !is_hidden(entry.path())) {
+        on_link(entry.path().string());
+      }
+      continue;
+    }
     if (entry.is_directory(ignored)) {
       if (is_hidden(entry.path()) || static_cast<size_t>(it.depth()) >= kFolderDepthMax) {
         it.disable_recursion_pending();
@@ -83,7 +90,8 @@ FileType type_of(std::string_view path, bool& gzip) {
   return FileType::Unknown;
 }
 
-Result<std::vector<FoundFile>> find_document_files(const std::vector<std::string>& paths) {
+Result<std::vector<FoundFile>> find_document_files(const std::vector<std::string>& paths,
+                                                   const OnLink& on_link) {
   std::vector<FoundFile> files;
   for (const std::string& path : paths) {
     if (path == "-") {
@@ -96,7 +104,7 @@ Result<std::vector<FoundFile>> find_document_files(const std::vector<std::string
       return fail(Code::NotFound, "'{}' is not there", path);
     }
     if (fs::is_directory(status)) {
-      if (auto found = find_in_folder(path, files); !found) {
+      if (auto found = find_in_folder(path, on_link, files); !found) {
         return pass_on(found);
       }
       continue;

@@ -19,8 +19,8 @@ class LocalAnswerService final : public AnswerService {
   LocalAnswerService(store::Database& database, EncoderSource& encoders)
       : database_(database), encoders_(encoders) {}
 
-  Result<AddReport> add(const std::string& collection, std::string_view body,
-                        std::stop_token stop) override;
+  Result<AddReport> add_from(const std::set<std::string>& origins, const std::string& collection,
+                             std::string_view body, std::stop_token stop) override;
   Result<bool> remove(const std::string& collection, const std::string& id) override;
   Result<std::string> document(const std::string& collection, const std::string& id) override;
   Result<std::vector<std::string>> documents(const std::string& collection,
@@ -48,6 +48,7 @@ class LocalAnswerService final : public AnswerService {
   /// The caller holds the settings mutex.
   Result<void> begin_switch(CollectionState& state, StoredSettings stored,
                             const std::string& target);
+  Result<void> note_origins(CollectionState& state, std::set<std::string> origins);
   /// True when background work was begun, or runs already for the same model.
   Result<bool> change_settings(CollectionState& state, const base::Json& given);
 

@@ -75,6 +75,18 @@ Result<void> replace_model(CollectionState& state, EncoderSource& encoders,
       stop, [&](uint64_t done, uint64_t total) { state.note_progress(done, total); });
 }
 
+/// The switch wrote the settings that were when it began; origins noted since then come back.
+Result<void> put_back_origins(CollectionState& state) {
+  const std::lock_guard lock(state.settings_mutex());
+  auto stored = state.settings();
+  if (!stored) {
+    return pass_on(stored);
+  }
+  return add_origins(stored->origins, state.recent_origins().names)
+             ? state.rows().set_settings(settings_to_json(*stored))
+             : Result<void>();
+}
+
 Result<void> clear_pending(CollectionState& state) {
   const std::lock_guard lock(state.settings_mutex());
   auto stored = state.settings();
@@ -97,6 +109,7 @@ Result<void> run_pending_switch(CollectionState& state, EncoderSource& encoders,
   Result<void> outcome;
   if (stored->pending_model != state.rows().schema().model) {
     outcome = replace_model(state, encoders, *stored, stop);
+    outcome = outcome ? put_back_origins(state) : outcome;
   }
   if (outcome) {
     outcome = derive_rows_anew(state, encoders, stop);

@@ -67,7 +67,30 @@ std::string settings_to_json(const StoredSettings& stored) {
   if (stored.is_switching) {
     json["pending_model"] = stored.pending_model;
   }
+  if (!stored.origins.names.empty()) {
+    json["origins"] = stored.origins.names;
+  }
+  if (!stored.origins.complete) {
+    json["more_origins"] = true;
+  }
   return base::dump_json(json);
+}
+
+bool add_origins(DocumentOrigins& origins, const std::set<std::string>& names) {
+  bool changed = false;
+  for (const std::string& name : names) {
+    if (origins.names.contains(name) ||
+        (origins.names.size() >= kOriginsMax && !origins.complete)) {
+      continue;
+    }
+    changed = true;
+    if (origins.names.size() < kOriginsMax) {
+      origins.names.insert(name);
+    } else {
+      origins.complete = false;
+    }
+  }
+  return changed;
 }
 
 Result<StoredSettings> settings_from_json(std::string_view text) {
@@ -88,6 +111,12 @@ Result<StoredSettings> settings_from_json(std::string_view text) {
   stored.previous_model = fields.text("previous_model");
   stored.is_switching = fields.has("pending_model");
   stored.pending_model = fields.text("pending_model");
+  if (const Json* origins = fields.value("origins"); origins != nullptr && origins->is_array()) {
+    for (const Json& origin : *origins) {
+      stored.origins.names.insert(origin.is_string() ? origin.get<std::string>() : std::string());
+    }
+  }
+  stored.origins.complete = !fields.boolean("more_origins", false);
   if (const Json* chunking = fields.value("chunking"); chunking != nullptr) {
     if (auto read = read_chunking(*chunking, stored.settings); !read) {
       return fail(Code::DataLoss, "the collection's settings cannot be read: {}",

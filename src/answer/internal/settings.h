@@ -16,7 +16,11 @@ struct StoredSettings {
   bool has_previous = false;   ///< the one before may have been "no model"
   std::string pending_model;   ///< a re-encoding that was begun; goes on after a restart
   bool is_switching = false;
+  DocumentOrigins origins;
 };
+
+/// Adds what is new, at most kOriginsMax of them; whether anything changed.
+bool add_origins(DocumentOrigins& origins, const std::set<std::string>& names);
 
 std::string settings_to_json(const StoredSettings& stored);
 /// DataLoss when the text is not ours.

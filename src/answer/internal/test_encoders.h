@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,6 +31,9 @@ class WordEncoder final : public encoder::Encoder {
                                        const encoder::EncodeOptions& options) override {
     calls += 1;
     encoded += texts.size();
+    if (const auto call = on_encode) {
+      call();
+    }
     if (options.stop.stop_requested()) {
       return fail(Code::Interrupted, "stopped");
     }
@@ -53,6 +57,7 @@ class WordEncoder final : public encoder::Encoder {
     return result;
   }
 
+  std::function<void()> on_encode;  ///< called by `encode`; set it where nobody encodes
   std::atomic<uint64_t> calls = 0;
   std::atomic<uint64_t> encoded = 0;
 

@@ -7,6 +7,7 @@
 #include "base/stop.h"
 #include "cli/internal/commands.h"
 #include "cli/internal/owner.h"
+#include "cli/internal/pruning.h"
 #include "cli/internal/spool.h"
 #include "net/http_client.h"
 
@@ -16,7 +17,6 @@ namespace {
 using base::Json;
 
 constexpr uint64_t kFailuresShown = 20;
-constexpr size_t kPageRows = 500;
 
 struct Tally {
   uint64_t added = 0;
@@ -30,7 +30,10 @@ struct Tally {
 class Adding {
  public:
   Adding(const Arguments& arguments, const Terminal& terminal)
-      : arguments_(arguments), terminal_(terminal), stop_(base::process_stop_token()) {}
+      : arguments_(arguments),
+        terminal_(terminal),
+        origins_(arguments.paths),
+        stop_(base::process_stop_token()) {}
 
   Result<int> run() {
     const int64_t start_us = base::system_clock().steady_us();
@@ -47,16 +50,20 @@ class Adding {
     if (!owner) {
       return pass_on(owner);
     }
+    // Found before anything is added, so that a prune that is refused changes nothing.
+    auto pruned =
+        arguments_.prune ? find_gone(**owner, **spool) : Result<std::vector<std::string>>();
+    if (!pruned) {
+      return pass_on(pruned);
+    }
     if (auto ready = make_collection(**owner); !ready) {
       return pass_on(ready);
     }
     if (auto sent = send_all(**owner, **spool); !sent) {
       return pass_on(sent);
     }
-    if (arguments_.prune) {
-      if (auto pruned = prune(**owner, **spool); !pruned) {
-        return pass_on(pruned);
-      }
+    if (auto removed = remove(**owner, *pruned); !removed) {
+      return pass_on(removed);
     }
     return report(**owner, static_cast<double>(base::system_clock().steady_us() - start_us) / 1e6);
   }
@@ -71,12 +78,14 @@ class Adding {
     answer::ReadOptions options;
     options.columns = arguments_.columns;
     options.stop = stop_;
+    uint64_t links = 0;
+    options.on_link = [&links](const std::string&) { ++links; };
     ProgressBar bar(terminal_, "reading", "documents");
     Result<void> kept;
     auto read = answer::DocumentReader(options).read(
         arguments_.paths,
-        [&](answer::Document&& document, const std::string& /*file*/) {
-          kept = (*spool)->add(document);
+        [&](answer::Document&& document, const std::string& file) {
+          kept = (*spool)->add(document, origins_.of(file));
           bar.update((*spool)->documents(), 0);
           return kept && !stop_.stop_requested();
         },
@@ -91,7 +100,32 @@ class Adding {
     if (!read || !kept) {
       return tl::unexpected<Error>(read ? kept.error() : read.error());
     }
+    note_what_was_left_out(links, (*spool)->documents());
     return spool;
+  }
+
+  void note_what_was_left_out(uint64_t links, uint64_t documents) const {
+    if (links > 0) {
+      terminal_.note(
+          fmt::format("note: {} symbolic links inside folders were not followed; name "
+                      "what they point to as a PATH to add it",
+                      links));
+    }
+    if (documents == 0 && tally_.failed == 0) {
+      terminal_.note(
+          fmt::format("note: no document was found under {}; files of these types are read: .html "
+                      ".htm .md .txt .pdf .csv .tsv .jsonl, each also with .gz",
+                      fmt::join(arguments_.paths, ", ")));
+    }
+  }
+
+  Result<std::vector<std::string>> find_gone(Owner& owner, const DocumentSpool& spool) const {
+    if (spool.documents() == 0) {
+      return fail(Code::FailedPrecondition,
+                  "--prune with nothing read would remove every document; `sibyl collections drop` "
+                  "does that");
+    }
+    return find_pruned(owner, arguments_.collection, spool.ids(), origins_);
   }
 
   void note_failure(const std::string& file, uint64_t line, const std::string& id,
@@ -136,13 +170,14 @@ class Adding {
     ProgressBar bar(terminal_, "adding", "documents");
     uint64_t done = 0;
     const std::string target = collection_path(arguments_.collection) + "/documents";
-    return spool.for_each_batch([&](const std::string& body, uint64_t rows) -> Result<void> {
+    return spool.for_each_batch([&](const DocumentSpool::Batch& batch) -> Result<void> {
       if (stop_.stop_requested()) {
         return fail(Code::Interrupted,
                     "stopped: {} of {} documents are in; run it again for the rest", done,
                     spool.documents());
       }
-      auto reply = owner.call("POST", target, body);
+      const std::string origins = net::encode_uri_part(base::dump_json(Json(batch.origins)));
+      auto reply = owner.call("POST", target + "?origins=" + origins, batch.body);
       if (!reply) {
         return pass_on(reply);
       }
@@ -157,41 +192,16 @@ class Adding {
                                    base::text_at(row, "error")));
         }
       }
-      done += rows;
+      done += batch.rows;
       bar.update(done, spool.documents());
       return {};
     });
   }
 
-  Result<void> prune(Owner& owner, const DocumentSpool& spool) {
-    if (spool.documents() == 0) {
-      return fail(Code::FailedPrecondition,
-                  "--prune with nothing read would remove every document; `sibyl collections drop` "
-                  "does that");
-    }
-    const std::string base_target = collection_path(arguments_.collection) + "/documents";
-    std::vector<std::string> gone;
-    std::string after;
-    for (;;) {
-      auto page = owner.call("GET", fmt::format("{}?limit={}&after={}", base_target, kPageRows,
-                                                net::encode_uri_part(after)));
-      if (!page) {
-        return pass_on(page);
-      }
-      for (const Json& document : base::value_at(*page, "documents")) {
-        const std::string id = base::text_at(document, "id");
-        if (!spool.ids().contains(id)) {
-          gone.push_back(id);
-        }
-      }
-      const Json& next = base::value_at(*page, "next");
-      if (!next.is_string()) {
-        break;
-      }
-      after = next.get<std::string>();
-    }
-    for (const std::string& id : gone) {
-      auto removed = owner.call("DELETE", base_target + "/" + net::encode_uri_part(id));
+  Result<void> remove(Owner& owner, const std::vector<std::string>& ids) {
+    const std::string base_target = collection_path(arguments_.collection) + "/documents/";
+    for (const std::string& id : ids) {
+      auto removed = owner.call("DELETE", base_target + net::encode_uri_part(id));
       if (!removed && removed.error().code != Code::NotFound) {
         return pass_on(removed);
       }
@@ -226,7 +236,7 @@ class Adding {
       }
       terminal_.print(fmt::format("{} in {:.1f} s", text, seconds));
     }
-    if (model.empty()) {
+    if (collection && model.empty()) {
       terminal_.note(
           fmt::format("note: {0} answers by BM25 alone, it has no model; `sibyl models import DIR "
                       "--name NAME`, "
@@ -239,6 +249,7 @@ class Adding {
 
   const Arguments& arguments_;
   const Terminal& terminal_;
+  const PathOrigins origins_;
   const std::stop_token stop_;
   Tally tally_;
 };

@@ -8,6 +8,9 @@ namespace {
 constexpr size_t kWriteBytes = size_t{1} << 20;
 constexpr size_t kBatchRows = 256;
 constexpr size_t kBatchBytes = size_t{4} << 20;
+// They travel in the request's address.
+constexpr size_t kBatchOrigins = 32;
+constexpr size_t kBatchOriginBytes = 8192;
 // A document as JSON: the text may be as large as a row can be, with every byte escaped.
 constexpr uint64_t kLineBytesMax = uint64_t{512} << 20;
 
@@ -23,7 +26,10 @@ Result<std::unique_ptr<DocumentSpool>> DocumentSpool::open() {
   return spool;
 }
 
-Result<void> DocumentSpool::add(const answer::Document& document) {
+Result<void> DocumentSpool::add(const answer::Document& document, const std::string& origin) {
+  if (origins_.empty() || origins_.back().second != origin) {
+    origins_.emplace_back(documents_, origin);
+  }
   buffer_ += document.source;  // as it was given, with its id
   buffer_.push_back('\n');
   ids_.insert(document.id);
@@ -37,31 +43,40 @@ Result<void> DocumentSpool::add(const answer::Document& document) {
 }
 
 Result<void> DocumentSpool::for_each_batch(
-    const std::function<Result<void>(const std::string& body, uint64_t rows)>& on_batch) {
+    const std::function<Result<void>(const Batch&)>& on_batch) {
   auto done = file_->append(buffer_);
   buffer_.clear();
-  std::string body;
-  uint64_t rows = 0;
+  if (!done) {
+    return done;
+  }
+  Batch batch;
+  size_t origin_bytes = 0;
+  uint64_t row = 0;
+  size_t next_origin = 0;
   const auto flush = [&] {
-    auto sent = rows == 0 ? Result<void>() : on_batch(body, rows);
-    body.clear();
-    rows = 0;
+    auto sent = batch.rows == 0 ? Result<void>() : on_batch(batch);
+    batch = {};
+    origin_bytes = 0;
     return sent;
   };
-  if (done) {
-    auto read = base::for_each_line(base::join_path(folder_.path(), "documents"), kLineBytesMax,
-                                    [&](const base::Line& line) {
-                                      body.append(line.text);
-                                      body.push_back('\n');
-                                      ++rows;
-                                      if (rows >= kBatchRows || body.size() >= kBatchBytes) {
-                                        done = flush();
-                                      }
-                                      return done.has_value();
-                                    });
-    if (!read) {
-      return read;
+  const std::string path = base::join_path(folder_.path(), "documents");
+  auto read = base::for_each_line(path, kLineBytesMax, [&](const base::Line& line) {
+    const bool full = batch.rows >= kBatchRows || batch.body.size() >= kBatchBytes ||
+                      batch.origins.size() >= kBatchOrigins || origin_bytes >= kBatchOriginBytes;
+    done = full ? flush() : done;
+    if (next_origin < origins_.size() && origins_[next_origin].first == row) {
+      ++next_origin;
     }
+    const std::string& origin = origins_[next_origin - 1].second;
+    origin_bytes += batch.origins.insert(origin).second ? origin.size() : 0;
+    batch.body.append(line.text);
+    batch.body.push_back('\n');
+    ++batch.rows;
+    ++row;
+    return done.has_value();
+  });
+  if (!read) {
+    return read;
   }
   return done ? flush() : done;
 }

@@ -5,6 +5,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "answer/document.h"
 #include "base/file_system.h"
@@ -17,10 +19,15 @@ namespace sibyl::cli {
 class DocumentSpool {
  public:
   static Result<std::unique_ptr<DocumentSpool>> open();
-  Result<void> add(const answer::Document& document);
-  /// Calls `on_batch` with JSONL of a bounded size and its number of rows, in the order added.
-  Result<void> for_each_batch(
-      const std::function<Result<void>(const std::string& body, uint64_t rows)>& on_batch);
+  /// `origin` is where the document came from.
+  Result<void> add(const answer::Document& document, const std::string& origin);
+  struct Batch {
+    std::string body;  ///< JSONL of a bounded size
+    uint64_t rows = 0;
+    std::set<std::string> origins;  ///< few, and short together
+  };
+  /// In the order added.
+  Result<void> for_each_batch(const std::function<Result<void>(const Batch&)>& on_batch);
   uint64_t documents() const { return documents_; }
   const std::set<std::string>& ids() const { return ids_; }
 
@@ -30,6 +37,7 @@ class DocumentSpool {
   std::string buffer_;
   uint64_t documents_ = 0;
   std::set<std::string> ids_;
+  std::vector<std::pair<uint64_t, std::string>> origins_;  ///< first row of each, from 0
 };
 
 }  // namespace sibyl::cli

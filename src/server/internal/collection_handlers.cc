@@ -8,14 +8,14 @@
 namespace sibyl::server {
 namespace {
 
-Result<Response> reply_with(Services& services, const std::string& collection, int status) {
-  const auto info = services.answers->info(collection);
+Result<Response> reply_with(Services& services, const Call& call, int status) {
+  const auto info = services.answers->info(call.captures[0]);
   if (!info) {
     return tl::unexpected<Error>(info.error());
   }
   std::string body;
   base::JsonWriter json(body);
-  write_collection(json, *info);
+  write_collection(json, *info, call.local());
   return json_response(status, std::move(body));
 }
 
@@ -35,7 +35,7 @@ void write_settings(base::JsonWriter& json, const answer::CollectionSettings& se
 
 }  // namespace
 
-void write_collection(base::JsonWriter& json, const answer::CollectionInfo& info) {
+void write_collection(base::JsonWriter& json, const answer::CollectionInfo& info, bool local) {
   const auto number = [&json](const char* name, uint64_t value) {
     json.key(name).integer(static_cast<int64_t>(value));
   };
@@ -55,17 +55,24 @@ void write_collection(base::JsonWriter& json, const answer::CollectionInfo& info
     json.begin_object().key("model").text(info.switching_to);
     json.key("share").number(info.switched_share).end_object();
   }
+  if (local) {
+    json.key("origins").begin_array();
+    for (const std::string& origin : info.origins.names) {
+      json.text(origin);
+    }
+    json.end_array().key("more_origins").boolean(!info.origins.complete);
+  }
   json.end_object();
 }
 
-Result<Response> list_collections(Services& services, const Call&) {
+Result<Response> list_collections(Services& services, const Call& call) {
   std::string body;
   base::JsonWriter json(body);
   json.begin_object().key("collections").begin_array();
   for (const std::string& name : services.answers->collections()) {
     // One that was dropped since its name was listed is not there any more.
     if (const auto info = services.answers->info(name)) {
-      write_collection(json, *info);
+      write_collection(json, *info, call.local());
     }
   }
   json.end_array().end_object();
@@ -73,7 +80,7 @@ Result<Response> list_collections(Services& services, const Call&) {
 }
 
 Result<Response> get_collection(Services& services, const Call& call) {
-  return reply_with(services, call.captures[0], 200);
+  return reply_with(services, call, 200);
 }
 
 Result<Response> put_collection(Services& services, const Call& call) {
@@ -95,7 +102,7 @@ Result<Response> put_collection(Services& services, const Call& call) {
   if (!created) {
     return tl::unexpected<Error>(created.error());
   }
-  return reply_with(services, call.captures[0], *created ? 201 : 200);
+  return reply_with(services, call, *created ? 201 : 200);
 }
 
 Result<Response> drop_collection(Services& services, const Call& call) {
@@ -109,7 +116,7 @@ Result<Response> compact_collection(Services& services, const Call& call) {
   if (auto compacted = services.answers->compact(call.captures[0], call.stop); !compacted) {
     return pass_on(compacted);
   }
-  return reply_with(services, call.captures[0], 200);
+  return reply_with(services, call, 200);
 }
 
 Result<Response> rollback_collection(Services& services, const Call& call) {
@@ -120,7 +127,7 @@ Result<Response> rollback_collection(Services& services, const Call& call) {
   if (auto rolled = services.answers->rollback(call.captures[0], *wait); !rolled) {
     return pass_on(rolled);
   }
-  return reply_with(services, call.captures[0], 200);
+  return reply_with(services, call, 200);
 }
 
 }  // namespace sibyl::server

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "answer/query_json.h"
@@ -39,10 +40,35 @@ std::string id_of(std::string_view document) {
   return id != json->end() && id->is_string() ? id->get<std::string>() : std::string();
 }
 
+/// The query parameter `origins`, a JSON array of texts; without it the place is not said.
+Result<std::set<std::string>> origins_of(const Call& call) {
+  const std::string given = call.parameter("origins");
+  if (given.empty()) {
+    return std::set<std::string>{std::string()};
+  }
+  const auto json = base::parse_json(given, "origins");
+  std::set<std::string> origins;
+  bool right = json && json->is_array() && !json->empty();
+  if (right) {
+    for (const base::Json& origin : *json) {
+      right = right && origin.is_string();
+      origins.insert(right ? origin.get<std::string>() : std::string());
+    }
+  }
+  return right ? Result<std::set<std::string>>(std::move(origins))
+               : fail_field(Code::InvalidArgument, "origins",
+                            "origins: '{}' is not right; a JSON array of texts is", given);
+}
+
 }  // namespace
 
 Result<Response> add_documents(Services& services, const Call& call) {
-  auto report = services.answers->add(call.captures[0], call.request.body, call.stop);
+  const auto origins = origins_of(call);
+  if (!origins) {
+    return tl::unexpected<Error>(origins.error());
+  }
+  auto report =
+      services.answers->add_from(*origins, call.captures[0], call.request.body, call.stop);
   if (!report) {
     return pass_on(report);
   }

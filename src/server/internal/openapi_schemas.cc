@@ -50,7 +50,9 @@ constexpr std::string_view kSchemas = R"json({
   "tail_rows": {"type": "integer"}, "log_bytes": {"type": "integer"},
   "disk_bytes": {"type": "integer"}, "sequence": {"type": "integer"},
   "switching": {"type": ["object", "null"], "properties": {"model": {"type": "string"},
-    "share": {"type": "number"}}}}},
+    "share": {"type": "number"}}},
+  "origins": {"type": "array", "items": {"type": "string"}},
+  "more_origins": {"type": "boolean"}}},
 "CollectionList": {"type": "object", "properties": {
   "collections": {"type": "array", "items": {"$ref": "#/components/schemas/Collection"}}}},
 "Model": {"type": "object", "properties": {"id": {"type": "string"}, "object": {"const": "model"},

@@ -105,7 +105,7 @@ Result<Response> show_status(Services& services, const Call& call) {
   json.key("collections").begin_array();
   for (const std::string& collection : services.answers->collections()) {
     if (const auto info = services.answers->info(collection)) {
-      write_collection(json, *info);
+      write_collection(json, *info, call.local());
     }
   }
   json.end_array();

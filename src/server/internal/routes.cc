@@ -16,7 +16,7 @@ constexpr bool kOpen = true;
 using enum Operation;
 constexpr std::array kRoutes = std::to_array<Route>({
     {AddDocuments, "POST", "/v1/collections/{collection}/documents", Lane::Long, kKey,
-     "Add or replace documents: a JSON array or JSONL", "Documents", "AddReport", 200, ""},
+     "Add or replace documents: a JSON array or JSONL", "Documents", "AddReport", 200, "origins"},
     {ListDocuments, "GET", "/v1/collections/{collection}/documents", Lane::Quick, kKey,
      "Documents in id order", "", "DocumentPage", 200, "after limit"},
     {GetDocument, "GET", "/v1/collections/{collection}/documents/{id}", Lane::Quick, kKey,
