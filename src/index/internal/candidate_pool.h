@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -33,6 +34,14 @@ class CandidatePool {
   /// At most simd::kPoolBatch candidates; the arrays are used up.
   void insert(float* distances, uint32_t* nodes, size_t count) {
     next_ = std::min(next_, simd::insert_batch(pool_, distances, nodes, count));
+  }
+
+  void insert_one(float distance, uint32_t node) {
+    if (distance < threshold()) {
+      std::array<float, simd::kPoolBatch> distances{distance};
+      std::array<uint32_t, simd::kPoolBatch> nodes{node};
+      insert(distances.data(), nodes.data(), 1);
+    }
   }
 
   /// The nearest candidate that is not expanded, marked as such; kNone when there is none.

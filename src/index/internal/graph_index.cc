@@ -1,7 +1,7 @@
 #include "index/internal/graph_index.h"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -15,10 +15,17 @@ constexpr size_t kArenaBytesMin = size_t{8} << 20;
 constexpr size_t kCopyStepBytes = size_t{1} << 20;
 constexpr size_t kScratchMax = 64;
 /// Nodes that are measured by their own codes in the time that one is expanded.
-constexpr double kScansAnExpansion = 8;
+constexpr double kScansAnExpansion = 9;
 /// Candidates more for each wanted neighbour beyond the ten that efforts are calibrated for.
-constexpr double kEffortANeighbour = 1.4;
-constexpr double kCalibratedNeighbours = 10;
+constexpr double kEffortANeighbour = 1.8;
+constexpr size_t kCalibratedNeighbours = 10;
+/// Filters that leave a smaller share are first tried from inside.
+constexpr double kFewShare = 0.3;
+/// Share of a node's neighbours that must be in the filter for a walk inside it.
+constexpr float kAffinityMin = 0.25F;
+/// Effort of such a walk, whose nodes have fewer neighbours, as a multiple of that without filter.
+constexpr double kInsideEffort = 2;
+constexpr size_t kSeeds = 32;
 
 size_t extra_candidates(size_t wanted) {
   return 6 + wanted / 4;
@@ -153,21 +160,71 @@ void GraphIndex::search_rows(const Request& request, const SearchOptions& option
     rank_exact(request, scratch.rows, out);
     return;
   }
-  walk_allowed(request, effort_of(options), scratch);
+  find_allowed(request, effort_of(options), scratch);
   rank(request, scratch, out);
+}
+
+double GraphIndex::vectors_allowed(const Request& request) const {
+  return static_cast<double>(request.allowed_rows) * static_cast<double>(meta_.vectors) /
+         static_cast<double>(std::max<size_t>(rows(), 1));
+}
+
+void GraphIndex::find_allowed(const Request& request, size_t effort, WalkScratch& scratch) const {
+  const double scans = vectors_allowed(request);
+  if (static_cast<double>(effort + request.wanted) * kScansAnExpansion >= scans) {
+    scan_allowed(request, scratch);
+  } else if (request.allowed_rows == rows()) {
+    walk_allowed(request, effort, scratch);
+  } else if (scans < kFewShare * static_cast<double>(meta_.vectors)) {
+    if (!walk_filter(request, effort, scratch)) {
+      walk_allowed(request, effort, scratch);
+    }
+  } else {
+    walk_allowed(request, effort, scratch);
+  }
+}
+
+void GraphIndex::choose_seeds(const RowSet& allowed, std::vector<uint32_t>& out) const {
+  out.clear();
+  const std::span<const uint64_t> words = allowed.words();
+  for (size_t i = 0; i < kSeeds; ++i) {
+    const size_t end = (i + 1) * words.size() / kSeeds;
+    for (size_t word = i * words.size() / kSeeds; word < end; ++word) {
+      if (words[word] != 0) {
+        const size_t row = word * 64 + static_cast<size_t>(std::countr_zero(words[word]));
+        if (first_[row] < first_[row + 1]) {
+          out.push_back(first_[row]);
+        }
+        break;
+      }
+    }
+  }
+}
+
+bool GraphIndex::walk_filter(const Request& request, size_t effort, WalkScratch& scratch) const {
+  const size_t more =
+      request.wanted > kCalibratedNeighbours
+          ? static_cast<size_t>(static_cast<double>(request.wanted) * kEffortANeighbour)
+          : 0;
+  choose_seeds(*request.allowed, scratch.rows);
+  const auto wider = static_cast<size_t>(static_cast<double>(effort) * kInsideEffort);
+  return walk_inside(nodes(), {request.allowed, row_of_}, scratch.rows, wider + more, kAffinityMin,
+                     scratch) &&
+         keep_allowed(request, scratch) >= request.wanted;
 }
 
 void GraphIndex::walk_allowed(const Request& request, size_t effort, WalkScratch& scratch) const {
   const GraphNodes graph = nodes();
-  const double vectors_a_row =
-      static_cast<double>(meta_.vectors) / static_cast<double>(std::max<size_t>(rows(), 1));
-  const double scans = static_cast<double>(request.allowed_rows) * vectors_a_row;
+  const double scans = vectors_allowed(request);
   // Vectors that lie nearer than the last wanted one, answerable or not.
   double reach = static_cast<double>(request.wanted) * static_cast<double>(meta_.vectors) /
                  static_cast<double>(request.allowed_rows);
   const size_t enough = std::min(request.allowed_rows, request.wanted + request.wanted / 4);
+  bool inside_tried = static_cast<double>(scans) < kFewShare * static_cast<double>(meta_.vectors) ||
+                      request.allowed == nullptr;
   for (;;) {
-    const double more = std::max(0.0, reach - kCalibratedNeighbours) * kEffortANeighbour;
+    const double more =
+        std::max(0.0, reach - static_cast<double>(kCalibratedNeighbours)) * kEffortANeighbour;
     const double expansions = static_cast<double>(effort) + more;
     if (expansions * kScansAnExpansion >= scans || expansions >= static_cast<double>(graph.count)) {
       scan_allowed(request, scratch);
@@ -178,6 +235,12 @@ void GraphIndex::walk_allowed(const Request& request, size_t effort, WalkScratch
     const size_t kept = keep_allowed(request, scratch);
     if (kept >= enough) {
       return;
+    }
+    if (!inside_tried) {
+      inside_tried = true;
+      if (walk_filter(request, effort, scratch)) {
+        return;
+      }
     }
     // Near this query fewer may be answered than overall.
     const double local =

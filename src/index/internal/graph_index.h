@@ -53,7 +53,13 @@ class GraphIndex final : public VectorIndex {
   size_t effort_of(const SearchOptions& options) const;
   void search_rows(const Request& request, const SearchOptions& options, WalkScratch& scratch,
                    std::vector<VectorHit>& out) const;
+  /// Finds candidates by the walk or the scan that suits the filter.
+  void find_allowed(const Request& request, size_t effort, WalkScratch& scratch) const;
   void walk_allowed(const Request& request, size_t effort, WalkScratch& scratch) const;
+  bool walk_filter(const Request& request, size_t effort, WalkScratch& scratch) const;
+  /// A few nodes of the filter, spread over all rows.
+  void choose_seeds(const RowSet& allowed, std::vector<uint32_t>& out) const;
+  double vectors_allowed(const Request& request) const;
   void scan_allowed(const Request& request, WalkScratch& scratch) const;
   /// Drops what may not be answered; how many rows remain.
   size_t keep_allowed(const Request& request, WalkScratch& scratch) const;

@@ -8,6 +8,9 @@
 namespace sibyl::index {
 namespace {
 
+/// Expansions after which the affinity of a filter is looked at.
+constexpr size_t kProbes = 16;
+
 void prefetch(const uint8_t* from, size_t bytes) {
   for (size_t i = 0; i < bytes; i += 64) {
     __builtin_prefetch(from + i);
@@ -30,18 +33,49 @@ float own_of(const GraphNodes& graph, const CodeQuery& query, const uint8_t* blo
                    load_float(scale), load_float(scale + 4));
 }
 
+/// Every node may be entered.
+struct AllNodes {
+  static constexpr bool kAll = true;
+  bool contains(uint32_t /*node*/) const { return true; }
+};
+struct SomeNodes {
+  static constexpr bool kAll = false;
+  const NodeFilter& filter;
+  bool contains(uint32_t node) const { return filter.contains(node); }
+};
+
+/// Drops the candidates outside of the filter; how many remain.
+template <class Nodes>
+size_t keep_inside(const Nodes& inside, float* distances, uint32_t* nodes, size_t count) {
+  if constexpr (Nodes::kAll) {
+    return count;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t node = nodes[i];
+    distances[kept] = distances[i];
+    nodes[kept] = node;
+    kept += inside.contains(node) ? 1 : 0;
+  }
+  return kept;
+}
+
 /// Puts the neighbours that `bits` names into the pool.
-void insert_near(uint32_t bits, const float* estimates, const uint32_t* nodes,
+template <class Nodes>
+void insert_near(const Nodes& inside, uint32_t bits, const float* estimates, const uint32_t* nodes,
                  WalkScratch& scratch) {
   std::array<float, simd::kPoolBatch> distances;
   std::array<uint32_t, simd::kPoolBatch> kept;
-  const size_t near = simd::keep_bits(bits, estimates, nodes, distances.data(), kept.data());
+  const size_t found = simd::keep_bits(bits, estimates, nodes, distances.data(), kept.data());
+  const size_t near = keep_inside(inside, distances.data(), kept.data(), found);
   const size_t fresh = scratch.visit(distances.data(), kept.data(), near);
   scratch.pool.insert(distances.data(), kept.data(), fresh);
 }
 
 /// Neighbours by the codes that lie in the node.
-void expand_inline(const GraphNodes& graph, uint32_t node, WalkScratch& scratch) {
+template <class Nodes>
+void expand_inline(const GraphNodes& graph, const Nodes& inside, uint32_t node,
+                   WalkScratch& scratch) {
   const uint8_t* block = graph.node(node);
   const float own = own_of(graph, scratch.query, block);
   scratch.found.push_back({own, node});
@@ -53,16 +87,20 @@ void expand_inline(const GraphNodes& graph, uint32_t node, WalkScratch& scratch)
     const uint32_t bits = simd::scan_neighbours(
         scratch.query.table(), block + first / simd::kScanLanes * layout.batch_bytes(), add + first,
         gain + first, own, scratch.pool.threshold(), estimates.data());
-    insert_near(bits, estimates.data(), graph.neighbours(block) + first, scratch);
+    insert_near(inside, bits, estimates.data(), graph.neighbours(block) + first, scratch);
   }
 }
 
 /// The compact form: each neighbour by its own code.
-void insert_measured(const GraphNodes& graph, const uint32_t* nodes, WalkScratch& scratch) {
+template <class Nodes>
+void insert_measured(const GraphNodes& graph, const Nodes& inside, const uint32_t* nodes,
+                     WalkScratch& scratch) {
   std::array<float, simd::kPoolBatch> distances;
   std::array<uint32_t, simd::kPoolBatch> fresh;
   std::copy_n(nodes, simd::kPoolBatch, fresh.data());
-  const size_t count = scratch.visit(distances.data(), fresh.data(), simd::kPoolBatch);
+  distances.fill(0);
+  const size_t some = keep_inside(inside, distances.data(), fresh.data(), simd::kPoolBatch);
+  const size_t count = scratch.visit(distances.data(), fresh.data(), some);
   for (size_t i = 0; i < count; ++i) {
     prefetch(graph.node(fresh[i]), graph.layout.add_at());
   }
@@ -77,49 +115,57 @@ void insert_measured(const GraphNodes& graph, const uint32_t* nodes, WalkScratch
   scratch.pool.insert(distances.data(), fresh.data(), near);
 }
 
-void expand_compact(const GraphNodes& graph, uint32_t node, float distance, WalkScratch& scratch) {
+template <class Nodes>
+void expand_compact(const GraphNodes& graph, const Nodes& inside, uint32_t node, float distance,
+                    WalkScratch& scratch) {
   scratch.found.push_back({distance, node});
   const uint32_t* neighbours = graph.neighbours(graph.node(node));
   for (size_t first = 0; first < graph.layout.degree; first += simd::kScanLanes) {
-    insert_measured(graph, neighbours + first, scratch);
+    insert_measured(graph, inside, neighbours + first, scratch);
   }
 }
 
-void enter(const GraphNodes& graph, WalkScratch& scratch) {
+template <class Nodes>
+void enter(const GraphNodes& graph, const Nodes& inside, WalkScratch& scratch) {
   const EntryLayout& layout = graph.entry_layout;
   std::array<float, simd::kScanLanes> estimates;
   for (size_t i = 0; i < graph.entry_blocks; ++i) {
     const uint8_t* block = graph.entries + i * layout.bytes();
     const auto* nodes = reinterpret_cast<const uint32_t*>(block + layout.nodes_at());
     if (layout.groups == 0) {
-      insert_measured(graph, nodes, scratch);
+      insert_measured(graph, inside, nodes, scratch);
       continue;
     }
     const uint32_t bits =
         simd::scan_neighbours(scratch.query.table(), block, halves(block + layout.add_at()),
                               halves(block + layout.gain_at()), scratch.query.origin(),
                               scratch.pool.threshold(), estimates.data());
-    insert_near(bits, estimates.data(), nodes, scratch);
+    insert_near(inside, bits, estimates.data(), nodes, scratch);
   }
 }
 
 /// One node ahead: while one is expanded, the block of the next is on its way.
-void walk_inline(const GraphNodes& graph, WalkScratch& scratch) {
+template <class Nodes>
+void walk_inline(const GraphNodes& graph, const Nodes& inside, size_t most, WalkScratch& scratch) {
   uint32_t node = scratch.pool.pop();
   while (node != CandidatePool::kNone) {
-    const uint32_t next = scratch.pool.pop();
+    const uint32_t next = --most == 0 ? CandidatePool::kNone : scratch.pool.pop();
     if (next != CandidatePool::kNone) {
       prefetch(graph.node(next), graph.node_bytes);
     }
-    expand_inline(graph, node, scratch);
+    expand_inline(graph, inside, node, scratch);
+    if (most == 0) {
+      return;
+    }
     node = next != CandidatePool::kNone ? next : scratch.pool.pop();
   }
 }
 
-void walk_compact(const GraphNodes& graph, WalkScratch& scratch) {
-  while (scratch.pool.peek() != CandidatePool::kNone) {
+template <class Nodes>
+void walk_compact(const GraphNodes& graph, const Nodes& inside, size_t most, WalkScratch& scratch) {
+  while (most-- > 0 && scratch.pool.peek() != CandidatePool::kNone) {
     const float distance = scratch.pool.next_distance();
-    expand_compact(graph, scratch.pool.pop(), distance, scratch);
+    expand_compact(graph, inside, scratch.pool.pop(), distance, scratch);
     const uint32_t next = scratch.pool.peek();
     if (next != CandidatePool::kNone) {
       prefetch(graph.node(next) + graph.layout.neighbours_at(),
@@ -128,18 +174,56 @@ void walk_compact(const GraphNodes& graph, WalkScratch& scratch) {
   }
 }
 
-}  // namespace
-
-void walk(const GraphNodes& graph, size_t effort, WalkScratch& scratch) {
+void begin(const GraphNodes& graph, size_t effort, WalkScratch& scratch) {
   scratch.reset_visited(graph.count);
   scratch.pool.reset(effort);
   scratch.found.clear();
-  enter(graph, scratch);
+}
+
+/// Expands at most `most` candidates.
+template <class Nodes>
+void go_on(const GraphNodes& graph, const Nodes& inside, size_t most, WalkScratch& scratch) {
   if (graph.layout.groups == 0) {
-    walk_compact(graph, scratch);
+    walk_compact(graph, inside, most, scratch);
   } else {
-    walk_inline(graph, scratch);
+    walk_inline(graph, inside, most, scratch);
   }
+}
+
+}  // namespace
+
+void walk(const GraphNodes& graph, size_t effort, WalkScratch& scratch) {
+  begin(graph, effort, scratch);
+  enter(graph, AllNodes(), scratch);
+  go_on(graph, AllNodes(), SIZE_MAX, scratch);
+}
+
+bool walk_inside(const GraphNodes& graph, const NodeFilter& filter, std::span<const uint32_t> seeds,
+                 size_t effort, float affinity_min, WalkScratch& scratch) {
+  const SomeNodes inside{filter};
+  begin(graph, effort, scratch);
+  enter(graph, inside, scratch);
+  for (const uint32_t seed : seeds) {
+    float distance = 0;
+    uint32_t node = seed;
+    if (scratch.visit(&distance, &node, 1) == 1) {
+      distance = own_distance(graph, scratch.query, seed);
+      scratch.pool.insert_one(distance, seed);
+    }
+  }
+  go_on(graph, inside, kProbes, scratch);
+  size_t neighbours = 0;
+  for (const Found& found : scratch.found) {
+    const uint32_t* nodes = graph.neighbours(graph.node(found.node));
+    neighbours += static_cast<size_t>(std::count_if(
+        nodes, nodes + graph.layout.degree, [&](uint32_t node) { return filter.contains(node); }));
+  }
+  if (static_cast<float>(neighbours) <
+      affinity_min * static_cast<float>(scratch.found.size() * graph.layout.degree)) {
+    return false;
+  }
+  go_on(graph, inside, SIZE_MAX, scratch);
+  return true;
 }
 
 void measure(const GraphNodes& graph, std::span<const uint32_t> nodes, WalkScratch& scratch) {

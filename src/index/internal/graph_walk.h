@@ -82,6 +82,21 @@ class WalkScratch {
 /// scratch.query is prepared.
 void walk(const GraphNodes& graph, size_t effort, WalkScratch& scratch);
 
+/// The nodes that may be answered.
+struct NodeFilter {
+  const RowSet* rows = nullptr;
+  std::span<const uint32_t> row_of;  ///< Empty: node i is row i.
+  bool contains(uint32_t node) const {
+    return rows->contains(row_of.empty() ? node : row_of[node]);
+  }
+};
+
+/// The same among the nodes of a filter alone, from its entry points and `seeds`. False, before it
+/// ends, when fewer than `affinity_min` of the neighbours of the first nodes are in the filter:
+/// such a walk is then soon lost.
+bool walk_inside(const GraphNodes& graph, const NodeFilter& filter, std::span<const uint32_t> seeds,
+                 size_t effort, float affinity_min, WalkScratch& scratch);
+
 /// Distances of given nodes by their own codes, into scratch.found.
 void measure(const GraphNodes& graph, std::span<const uint32_t> nodes, WalkScratch& scratch);
 
