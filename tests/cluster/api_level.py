@@ -44,6 +44,9 @@ def version_of(kind, o):
 
 
 class Api(unittest.TestCase):
+    def tearDown(self):
+        c.clean()
+
     def test_every_object_is_accepted_and_loses_nothing(self):
         c.namespace("api")
         for name, (files, values) in CASES.items():
@@ -57,6 +60,7 @@ class Api(unittest.TestCase):
                     self.assertEqual(lost(o, got), [])
 
     def test_a_misspelt_field_of_a_custom_resource_is_refused(self):
+        c.namespace("api")
         o = json.loads(json.dumps(r.render(namespace="api")["SeldonDeployment", "sibyl-model-helpdesk"]))
         o["spec"]["predictors"][0]["componentSpecs"][0]["nodeSelector"] = {}
         with self.assertRaises(c.Failed) as refused:

@@ -20,9 +20,7 @@ class Argo(unittest.TestCase):
         c.volumes(self.space, 3)
 
     def tearDown(self):
-        c.kubectl("delete", "workflows", "--all", "-n", self.space, "--wait=true")
-        c.kubectl("delete", "namespace", self.space, "--wait=true")
-        c.kubectl("delete", "persistentvolumes", "--all", "--wait=false")
+        c.clean()
 
     def start(self, *arguments, kind="supervised"):
         c.run("helm", "install", "sibyl", r.CHART, "-n", self.space, *arguments)

@@ -95,14 +95,31 @@ def scaledown(node):
     return done.returncode == 0, done.stdout.strip()
 
 
+_made = []
+
+
 def namespace(name, restricted=True, quota=None):
-    """An empty namespace, with the strictest pod security unless said otherwise."""
+    """An empty namespace, with the strictest pod security unless said otherwise; `clean` takes it away."""
+    _made.append(name)
     labels = {"pod-security.kubernetes.io/enforce": "restricted"} if restricted else {}
     objects = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}]
     if quota:
         objects.append({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "quota", "namespace": name}, "spec": {"hard": quota}})
     kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
     wait(f"the service account of {name}", lambda: "default" in kubectl("get", "serviceaccounts", "-n", name, "-o", "name"))
+
+
+def clean():
+    """Takes away what tests made: their workflows, namespaces and volumes. Claims that are left over would take the next
+    test's volumes."""
+    made = list(dict.fromkeys(_made))
+    _made.clear()
+    if made:
+        if "workflows.argoproj.io" in kubectl("api-resources", "--api-group=argoproj.io", "-o", "name"):
+            for name in made:
+                kubectl("delete", "workflows", "--all", "-n", name, "--wait=true", "--ignore-not-found")
+        kubectl("delete", "namespace", *made, "--wait=true", "--ignore-not-found")
+    kubectl("delete", "persistentvolumes", "--all", "--wait=false")
 
 
 def volumes(prefix, count):

@@ -96,8 +96,9 @@ class Training(unittest.TestCase):
             tasks = next(t for t in spec["templates"] if t["name"] == spec["entrypoint"])["dag"]["tasks"]
             self.assertEqual([t["name"] for t in tasks], steps.split())
             self.assertEqual([t.get("depends") for t in tasks], [None, *steps.split()[:-1]])
-        tasks = self.template(values={"serving": {"kind": "none"}})["templates"][0]["dag"]["tasks"]
-        self.assertEqual([t["name"] for t in tasks][-1], "publish")
+        for serving in ({"kind": "none"}, {"models": []}):
+            tasks = self.template(values={"serving": serving})["templates"][0]["dag"]["tasks"]
+            self.assertEqual([t["name"] for t in tasks][-1], "publish")
 
     def test_what_the_pods_run(self):
         for name in ("prepare", "train", "evaluate", "publish", "deploy"):
@@ -372,6 +373,10 @@ class Notes(unittest.TestCase):
         self.assertIn("supervised.train asks for a GPU and has no nodeSelector", r.notes(values=gpu))
         other = {"ml-model-service": {"milvus": {"nodeSelector": {"cloud.google.com/gke-nodepool": "milvus-nodepool"}}}}
         self.assertNotIn("of the same pool", r.notes([r.QUESTION_ANSWERING, r.MILVUS], other))
+        scaled = {"serving": {"autoscaling": {"enabled": True}}}
+        self.assertIn("it will not scale", r.notes(values=scaled))
+        cpu = {"question-answering": {"resources": {"default": {"requests": {"cpu": 2}}}}}
+        self.assertNotIn("it will not scale", r.notes(values={**scaled, **cpu}))
         serving = {"question-answering": {"resources": {"default": {"limits": {"nvidia.com/gpu": 1}}}}}
         self.assertIn("supervised.seldon asks for a GPU", r.notes(values=serving))
 

@@ -69,6 +69,8 @@ REFUSED = [
      ["trainer.fallback.after", "trainer.retries"]),
     ("the same model twice", {"serving": {"models": [{"name": "a", "kind": "supervised"}, {"name": "a", "kind": "coldstart"}]}},
      ["serving.models[1].name"]),
+    ("an ingress of no host", {"answers": {"ingress": {"enabled": True}}}, ["answers.ingress.host"]),
+    ("a model that nothing holds", {"answers": {"enabled": False}}, ["serving.models[0].uri", "store.uri", "answers.enabled"]),
     ("fewer than at least", {"serving": {"autoscaling": {"enabled": True, "minReplicas": 6}}}, ["serving.autoscaling", "minReplicas is 6"]),
 ]
 
@@ -166,15 +168,15 @@ class Misuse(unittest.TestCase):
                 self.assertEqual(objects["Service", "sibyl-answers"]["metadata"]["labels"]["owner"], text)
 
     def test_the_job_of_a_schedule_is_one_json_value(self):
-        for text in HOSTILE:
-            objects = r.render(values=self.hostile(text))
+        for number, text in enumerate(HOSTILE):
+            objects = r.render(values=self.hostile(text), helm=r.HELMS[number % 2])
             value = objects["CronWorkflow", "sibyl-retraining"]["spec"]["workflowSpec"]["arguments"]["parameters"][0]["value"]
             self.assertEqual(json.loads(value.replace("$$(", "$("))["name"], text)
 
     def test_the_fallback_is_one_expression(self):
         """Argo reads up to the first pair of braces and evaluates two texts, each a patch in JSON."""
-        for text in HOSTILE:
-            objects = r.render(values=self.hostile(text))
+        for number, text in enumerate(HOSTILE):
+            objects = r.render(values=self.hostile(text), helm=r.HELMS[number % 2])
             steps = objects["WorkflowTemplate", "sibyl-supervised"]["spec"]["templates"]
             patch = next(t for t in steps if t["name"] == "train")["podSpecPatch"]
             self.assertEqual((patch[:3], patch.count("{"), patch.count("}"), patch[-2:]), ("{{=", 2, 2, "}}"))

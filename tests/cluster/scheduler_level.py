@@ -45,11 +45,7 @@ class Scheduler(unittest.TestCase):
         c.pools("gke")
 
     def tearDown(self):
-        spaces = c.kubectl("get", "namespaces", "-o", "name").split()
-        ours = [s.split("/")[1] for s in spaces if s.startswith("namespace/s-")]
-        if ours:
-            c.kubectl("delete", "namespace", *ours, "--wait=true")
-        c.kubectl("delete", "persistentvolumes", "--all", "--wait=false")
+        c.clean()
 
     def test_the_operators_files(self):
         install("s-files", r.QUESTION_ANSWERING)

@@ -71,10 +71,16 @@
 {{- if and $serving.autoscaling.enabled (gt (int $serving.autoscaling.minReplicas) (int $serving.autoscaling.maxReplicas)) -}}
 {{- fail (printf "serving.autoscaling: minReplicas is %d and maxReplicas %d" (int $serving.autoscaling.minReplicas) (int $serving.autoscaling.maxReplicas)) -}}
 {{- end -}}
+{{- if and .Values.answers.ingress.enabled (not .Values.answers.ingress.host) -}}
+{{- fail "answers.ingress.enabled is true and answers.ingress.host is empty; name the host, the server answers to no other" -}}
+{{- end -}}
 {{- $seen := dict -}}
 {{- range $index, $model := $serving.models -}}
 {{- if hasKey $seen $model.name -}}{{- fail (printf "serving.models[%d].name: %q stands there twice" $index $model.name) -}}{{- end -}}
 {{- $_ := set $seen $model.name true -}}
+{{- if and (ne $serving.kind "none") (not $model.uri) (not $root.Values.store.uri) (not $root.Values.answers.enabled) -}}
+{{- fail (printf "serving.models[%d].uri, store.uri and answers.enabled are all off: nothing holds the model %q; set one of them" $index $model.name) -}}
+{{- end -}}
 {{- if and (eq $serving.kind "seldon") (eq (include "sibyl.protocol" $root) "v2") (ne $model.name (include "sibyl.modelContainer" (dict "name" $model.name))) -}}
 {{- fail (printf "serving.models[%d].name: %q is no name of a container, and Seldon's v2 protocol calls the model by it; use lower-case letters, digits and hyphens, at most 63, or serving.protocol seldon" $index $model.name) -}}
 {{- end -}}

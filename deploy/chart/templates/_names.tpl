@@ -113,6 +113,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 {{- end -}}
 
+{{/* "yes" when this release serves models. */}}
+{{- define "sibyl.serves" -}}
+{{- if and (ne .Values.serving.kind "none") .Values.serving.models -}}yes{{- end -}}
+{{- end -}}
+
 {{- define "sibyl.protocol" -}}
 {{- if ne .Values.serving.protocol "auto" -}}{{- .Values.serving.protocol -}}
 {{- else -}}{{- ternary "seldon" "v2" (eq .Values.serving.kind "seldon") -}}

@@ -63,6 +63,9 @@
 {{- end -}}
 {{- end -}}
 {{- $seldon := include "sibyl.placement" (dict "root" $root "kind" $kind "step" "seldon") | fromJson -}}
+{{- if and (include "sibyl.serves" $root) $root.Values.serving.autoscaling.enabled (not (($seldon.resources | default dict).requests | default dict).cpu) -}}
+{{- $warnings = append $warnings (printf "serving.autoscaling counts in shares of the CPU that is requested, and question-answering.resources.%s.seldon requests none: it will not scale." $kind) -}}
+{{- end -}}
 {{- if and (ne $root.Values.serving.kind "none") (include "sibyl.asksForGpu" (dict "resources" $seldon.resources)) -}}
 {{- $warnings = append $warnings (printf "%s.seldon asks for a GPU: a pod that serves for years holds its GPU node for years." $kind) -}}
 {{- end -}}

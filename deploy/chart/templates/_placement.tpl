@@ -7,7 +7,7 @@
 {{/* The steps that a kind's workflow runs, in order. */}}
 {{- define "sibyl.steps" -}}
 {{- if eq .kind "evaluation" -}}prepare evaluate
-{{- else if eq .root.Values.serving.kind "none" -}}prepare train evaluate publish
+{{- else if not (include "sibyl.serves" .root) -}}prepare train evaluate publish
 {{- else -}}prepare train evaluate publish deploy
 {{- end -}}
 {{- end -}}
