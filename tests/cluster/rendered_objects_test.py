@@ -373,6 +373,8 @@ class Notes(unittest.TestCase):
         self.assertIn("supervised.train asks for a GPU and has no nodeSelector", r.notes(values=gpu))
         other = {"ml-model-service": {"milvus": {"nodeSelector": {"cloud.google.com/gke-nodepool": "milvus-nodepool"}}}}
         self.assertNotIn("of the same pool", r.notes([r.QUESTION_ANSWERING, r.MILVUS], other))
+        self.assertIn("trainer.fallback has no effect", r.notes([r.preset("eks-spot")], {"trainer": {"kind": "job"}}))
+        self.assertNotIn("trainer.fallback", r.notes([r.preset("eks-spot")]))
         scaled = {"serving": {"autoscaling": {"enabled": True}}}
         self.assertIn("it will not scale", r.notes(values=scaled))
         cpu = {"question-answering": {"resources": {"default": {"requests": {"cpu": 2}}}}}

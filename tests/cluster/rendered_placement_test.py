@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where every step of every kind of job runs, and where its model is served: tables, for the operators' own files
 and for each preset, under Helm 3 and 4, with each way of training and of serving."""
+import datetime
 import unittest
 
+import pools
 import rendering as r
+import scaledown
 
 GPU = {"requests": {"nvidia.com/gpu": 1}, "limits": {"nvidia.com/gpu": 1}}
 PRESENT = {"key": "nvidia.com/gpu", "operator": "Equal", "value": "present", "effect": "NoSchedule"}
@@ -120,6 +123,46 @@ class Placement(unittest.TestCase):
     def test_roll_back_does_not_wake_the_gpu_pool(self):
         template = r.render([r.QUESTION_ANSWERING])["WorkflowTemplate", "sibyl-point"]["spec"]["templates"][0]
         self.assertEqual((template["nodeSelector"], template.get("tolerations")), ({GKE: "cpu-nodepool"}, None))
+
+
+class Pools(unittest.TestCase):
+    """On nodes with each cloud's labels and taints, by the scheduler's rules for selectors, taints and amounts."""
+
+    def fits(self, pod, cloud, spot):
+        nodes = [pools.node(cloud, "gpu-nodepool", 0, 1, spot), pools.node(cloud, "cpu-nodepool", 0, 0, False)]
+        state = scaledown.State(nodes, datetime.datetime.now(datetime.timezone.utc))
+        containers = [{"resources": {"requests": {**c.get("resources", {}).get("limits", {}), **c.get("resources", {}).get("requests", {})}}}
+                      for c in pod["containers"]]
+        wanted = {"spec": {**{k: pod[k] for k in ("nodeSelector", "tolerations") if k in pod}, "containers": containers}}
+        return [n["metadata"]["name"].split("-")[1] for n in nodes if state.fits(wanted, n["metadata"]["name"])]
+
+    def test_only_the_pool_that_is_meant(self):
+        for files, cloud, spot, others in (([r.QUESTION_ANSWERING, r.MILVUS], "gke", False, "gpu"), ([r.preset("gke")], "gke", False, "cpu"),
+                                           ([r.preset("gke-spot")], "gke", True, "cpu"), ([r.preset("eks")], "eks", False, "cpu"),
+                                           ([r.preset("eks-spot")], "eks", True, "cpu"), ([r.preset("aks")], "aks", False, "cpu"),
+                                           ([r.preset("aks-spot")], "aks", True, "cpu")):
+            objects = r.render(files, TWO_MODELS)
+            for kind in STEPS:
+                for step in objects["WorkflowTemplate", f"sibyl-{kind}"]["spec"]["templates"]:
+                    if "container" in step:
+                        pod = {**step, "containers": [step["container"]]}
+                        self.assertEqual(self.fits(pod, cloud, spot), ["gpu" if step["name"] == "train" else others], f"{files}: {kind}.{step['name']}")
+            for where, pod, _ in r.pod_specs(objects):
+                if where.startswith(("sibyl-model", "sibyl-answers")):
+                    self.assertEqual(self.fits(pod, cloud, spot), ["cpu"], f"{files}: {where}")
+                if where == "sibyl-milvus":
+                    self.assertEqual(self.fits(pod, cloud, spot), ["gpu"])
+
+    def test_a_preset_without_the_spot_toleration_finds_no_spot_node(self):
+        train = next(t for t in r.render([r.preset("aks")])["WorkflowTemplate", "sibyl-supervised"]["spec"]["templates"] if t["name"] == "train")
+        pod = {**train, "containers": [train["container"]]}
+        self.assertEqual((self.fits(pod, "aks", False), self.fits(pod, "aks", True)), (["gpu"], []))
+
+    def test_without_a_selector_a_step_stays_off_the_gpu(self):
+        """The pool's taint alone keeps what does not need it away; AKS's and EKS's only because operators set one."""
+        for cloud in ("gke", "eks", "aks"):
+            step = r.render()["WorkflowTemplate", "sibyl-supervised"]["spec"]["templates"][1]
+            self.assertEqual(self.fits({**step, "containers": [step["container"]]}, cloud, False), ["cpu"])
 
 
 class Resolution(unittest.TestCase):

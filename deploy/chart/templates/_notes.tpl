@@ -79,6 +79,9 @@
 {{- if and $milvus (not $milvus.gpu.enabled) $milvusGpu -}}
 {{- $warnings = append $warnings "Milvus asks for a GPU and gpu.enabled is false: it would hold a GPU node and not use it." -}}
 {{- end -}}
+{{- if and (eq .Values.trainer.kind "job") (gt (int .Values.trainer.fallback.after) 0) -}}
+{{- $warnings = append $warnings "trainer.fallback has no effect with trainer.kind=job: a plain Job keeps its node selector. Argo can move it." -}}
+{{- end -}}
 {{- if and (eq .Values.serving.kind "kserve") (gt (int .Values.serving.canary.share) 0) (has .Values.serving.kserve.deploymentMode (list "Standard" "RawDeployment")) -}}
 {{- $warnings = append $warnings "serving.canary.share has no effect in KServe's Standard mode; it needs Knative mode." -}}
 {{- end -}}
