@@ -30,6 +30,8 @@ struct TermCounts {
 /// Counts the analysed terms of a text.
 TermCounts count_terms(const std::vector<text::Term>& terms);
 
+class PostingsList;
+
 /// The postings of one text field of one segment. Immutable, thread-safe.
 class Postings {
  public:
@@ -38,10 +40,16 @@ class Postings {
   virtual size_t terms() const = 0;
   virtual uint64_t total_length() const = 0;
   virtual uint32_t length(uint32_t row) const = 0;
+  /// Of every row.
+  virtual std::span<const uint32_t> lengths() const = 0;
   /// The terms in byte order; `number` is below terms().
   virtual std::string_view term(size_t number) const = 0;
   /// Rows that hold the term, 0 when it is unknown.
   virtual uint32_t document_frequency(std::string_view term) const = 0;
+  /// Those of them that are in `live`.
+  virtual uint32_t document_frequency(std::string_view term, const RowSet& live) const = 0;
+  /// The term's blocks, for a search that skips (internal/postings_list.h).
+  virtual PostingsList list(std::string_view term) const = 0;
   /// Appends the term's postings to `out` (nothing when the term is unknown).
   virtual void read(std::string_view term, std::vector<Posting>& out) const = 0;
   /// How often the term stands in given rows (ascending), 0 where it does not.
@@ -73,19 +81,5 @@ std::string merge_postings(std::span<const PostingsPart> parts);
 /// DataLoss with the path when the checksum or any offset is wrong.
 Result<std::unique_ptr<Postings>> open_postings(std::shared_ptr<const base::FileView> file,
                                                 const std::string& path);
-
-/// Collection-wide statistics of one text field, over live rows of the snapshot.
-struct TextStatistics {
-  uint64_t rows = 0;
-  double average_length = 0;
-};
-/// Okapi BM25 in Lucene's form: idf = ln(1 + (N - df + 0.5) / (df + 0.5)), part =
-/// tf / (tf + k1 (1 - b + b length / average)), k1 1.5, b 0.75.
-struct Bm25 {
-  double k1 = 1.5;
-  double b = 0.75;
-  double inverse_frequency(uint64_t rows, uint64_t rows_with_term) const;
-  double term_part(double frequency, double length, double average_length) const;
-};
 
 }  // namespace sibyl::index

@@ -25,6 +25,20 @@ class RowSet {
       words_[i] &= other.words_[i];
     }
   }
+  void unite(const RowSet& other) {
+    for (size_t i = 0; i < words_.size(); ++i) {
+      words_[i] |= other.words_[i];
+    }
+  }
+  /// The rows that were not in the set.
+  void complement() {
+    for (uint64_t& word : words_) {
+      word = ~word;
+    }
+    if (size_ % 64 != 0) {
+      words_.back() &= (uint64_t{1} << (size_ % 64)) - 1;
+    }
+  }
   /// Makes room for rows up to `size`; the new ones are not in the set.
   void grow(size_t size) {
     size_ = size > size_ ? size : size_;
@@ -42,6 +56,7 @@ class RowSet {
   size_t size() const { return size_; }
   /// Row r is bit r % 64 of word r / 64; the bits from size() on are 0.
   std::span<const uint64_t> words() const { return words_; }
+  std::span<uint64_t> words() { return words_; }
   size_t count() const {
     size_t sum = 0;
     for (const uint64_t word : words_) {

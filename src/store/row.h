@@ -54,4 +54,10 @@ struct QueryTerm {
   double weight = 1;
 };
 
+/// A text field that a question is asked of, and how much it counts there.
+struct FieldBoost {
+  size_t field = 0;
+  double boost = 1;
+};
+
 }  // namespace sibyl::store

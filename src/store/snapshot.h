@@ -41,16 +41,30 @@ class Snapshot {
   /// The k best rows of one field, best first. `selection` may be null.
   virtual Result<std::vector<Hit>> search_vectors(size_t vector_field, std::span<const float> query,
                                                   size_t k, const Selection* selection) const = 0;
-  /// BM25 over one text field; rows that hold no term are not answered.
-  virtual Result<std::vector<Hit>> search_text(size_t text_field, std::span<const QueryTerm> terms,
-                                               size_t k, const Selection* selection) const = 0;
+  /// BM25 over text fields: the sum over the fields of boost times the field's score, each field
+  /// with statistics of its own. Rows that hold no term are not answered.
+  virtual Result<std::vector<Hit>> search_text(std::span<const FieldBoost> fields,
+                                               std::span<const QueryTerm> terms, size_t k,
+                                               const Selection* selection) const = 0;
+  /// The same over one field.
+  Result<std::vector<Hit>> search_text(size_t text_field, std::span<const QueryTerm> terms,
+                                       size_t k, const Selection* selection) const {
+    const FieldBoost field{text_field, 1};
+    return search_text(std::span(&field, 1), terms, k, selection);
+  }
 
   /// Exact scores of given rows in their order, whatever list found them: best vector of each
   /// (index::kNoVector without vectors); BM25 (0 when no term is there).
   virtual Result<std::vector<Hit>> score_vectors(size_t vector_field, std::span<const float> query,
                                                  std::span<const RowRef> rows) const = 0;
-  virtual Result<std::vector<Hit>> score_text(size_t text_field, std::span<const QueryTerm> terms,
+  virtual Result<std::vector<Hit>> score_text(std::span<const FieldBoost> fields,
+                                              std::span<const QueryTerm> terms,
                                               std::span<const RowRef> rows) const = 0;
+  Result<std::vector<Hit>> score_text(size_t text_field, std::span<const QueryTerm> terms,
+                                      std::span<const RowRef> rows) const {
+    const FieldBoost field{text_field, 1};
+    return score_text(std::span(&field, 1), terms, rows);
+  }
   /// Question to terms by the collection's analyzer, repeated terms merged by weight.
   virtual std::vector<QueryTerm> analyze(std::string_view question) const = 0;
 };

@@ -2,9 +2,9 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "base/bytes.h"
 #include "base/check.h"
 #include "index/checked_file.h"
+#include "index/internal/bit_packing.h"
 #include "index/internal/postings_file.h"
 #include "index/postings.h"
 
@@ -31,6 +31,7 @@ class PostingsEncoder {
   }
 
   std::string finish() {
+    data_.append(kBitPackingPad, '\0');
     PostingsMeta meta;
     meta.rows = lengths_.size();
     meta.terms = frequencies_.size();
@@ -68,13 +69,21 @@ class PostingsEncoder {
     block.last_row = postings.back().row;
     block.length_min = UINT32_MAX;
     block.data_begin = data_.size();
+    gaps_.clear();
+    values_.clear();
+    uint32_t gap_max = 0;
     for (const Posting& posting : postings) {
       block.value_max = std::max(block.value_max, posting.frequency);
       block.length_min = std::min(block.length_min, lengths_[posting.row]);
-      base::put_varint(data_, posting.row - next_row);
-      base::put_varint(data_, posting.frequency);
+      gaps_.push_back(posting.row - next_row);
+      values_.push_back(posting.frequency - 1);
+      gap_max = std::max(gap_max, gaps_.back());
       next_row = posting.row + 1;
     }
+    block.row_bits = static_cast<uint8_t>(bits_of(gap_max));
+    block.value_bits = static_cast<uint8_t>(bits_of(block.value_max - 1));
+    pack_bits(gaps_, block.row_bits, data_);
+    pack_bits(values_, block.value_bits, data_);
     blocks_.push_back(block);
   }
 
@@ -85,6 +94,8 @@ class PostingsEncoder {
   std::vector<uint32_t> first_block_{0};
   std::vector<PostingsBlock> blocks_;
   std::string data_;
+  std::vector<uint32_t> gaps_;    ///< of the block that is being packed
+  std::vector<uint32_t> values_;  ///< the same
 };
 
 /// New row numbers of the parts' rows; UINT32_MAX for rows left out.

@@ -7,7 +7,7 @@ namespace sibyl::index {
 
 // Sections of a postings file, docs/formats/postings.md.
 inline constexpr std::string_view kPostingsMagic = "SIBYLPST";
-inline constexpr uint32_t kPostingsVersion = 1;
+inline constexpr uint32_t kPostingsVersion = 2;
 inline constexpr uint32_t kPostingsMeta = 1;
 inline constexpr uint32_t kPostingsLengths = 2;
 inline constexpr uint32_t kPostingsTermOffsets = 3;
@@ -33,7 +33,9 @@ struct PostingsBlock {
   uint32_t last_row = 0;
   uint32_t value_max = 0;   ///< largest frequency
   uint32_t length_min = 0;  ///< shortest row; with `value_max` it bounds every score of the block
-  uint32_t reserved = 0;
+  uint8_t row_bits = 0;     ///< of a gap between rows
+  uint8_t value_bits = 0;   ///< of a frequency less one
+  uint16_t zero = 0;
   uint64_t data_begin = 0;  ///< in the data section
 };
 

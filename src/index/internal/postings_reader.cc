@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <optional>
 
-#include "base/bytes.h"
 #include "index/checked_file.h"
+#include "index/internal/bit_packing.h"
 #include "index/internal/postings_file.h"
+#include "index/internal/postings_list.h"
 #include "index/postings.h"
 
 namespace sibyl::index {
@@ -21,6 +23,12 @@ struct Sections {
   std::string_view data;
 };
 
+/// A block's contents.
+struct Decoded {
+  std::array<uint32_t, kPostingsBlockRows> rows{};
+  std::array<uint32_t, kPostingsBlockRows> frequencies{};
+};
+
 class MappedPostings final : public Postings {
  public:
   MappedPostings(CheckedFile file, const Sections& sections)
@@ -30,6 +38,7 @@ class MappedPostings final : public Postings {
   size_t terms() const override { return s_.meta.terms; }
   uint64_t total_length() const override { return s_.meta.total_length; }
   uint32_t length(uint32_t row) const override { return s_.lengths[row]; }
+  std::span<const uint32_t> lengths() const override { return s_.lengths; }
 
   std::string_view term(size_t number) const override {
     return s_.term_bytes.substr(s_.term_offsets[number],
@@ -41,47 +50,65 @@ class MappedPostings final : public Postings {
     return number ? s_.frequencies[*number] : 0;
   }
 
-  void read(std::string_view wanted, std::vector<Posting>& out) const override {
+  uint32_t document_frequency(std::string_view wanted, const RowSet& live) const override {
+    const PostingsList postings = list(wanted);
+    std::array<uint32_t, kPostingsBlockRows> rows{};
+    uint32_t found = 0;
+    for (size_t block = 0; block < postings.blocks().size(); ++block) {
+      const uint32_t count = postings.rows(block, rows.data());
+      for (uint32_t i = 0; i < count; ++i) {
+        found += live.contains(rows[i]) ? 1 : 0;
+      }
+    }
+    return found;
+  }
+
+  PostingsList list(std::string_view wanted) const override {
     const std::optional<size_t> number = find(wanted);
     if (!number) {
-      return;
+      return {};
     }
-    out.reserve(out.size() + s_.frequencies[*number]);
-    for (uint32_t block = s_.first_block[*number]; block < s_.first_block[*number + 1]; ++block) {
-      decode(*number, block, out);
+    const size_t begin = s_.first_block[*number];
+    const size_t end = s_.first_block[*number + 1];
+    return {s_.blocks.subspan(begin, end - begin), s_.frequencies[*number], s_.data};
+  }
+
+  void read(std::string_view wanted, std::vector<Posting>& out) const override {
+    const PostingsList postings = list(wanted);
+    out.reserve(out.size() + postings.count());
+    Decoded at;
+    for (size_t block = 0; block < postings.blocks().size(); ++block) {
+      const uint32_t count = postings.decode(block, at.rows.data(), at.frequencies.data());
+      for (uint32_t i = 0; i < count; ++i) {
+        out.push_back({at.rows[i], at.frequencies[i]});
+      }
     }
   }
 
   void frequencies(std::string_view wanted, std::span<const uint32_t> rows,
                    std::span<uint32_t> out) const override {
     std::fill(out.begin(), out.end(), 0);
-    const std::optional<size_t> number = find(wanted);
-    if (!number) {
-      return;
-    }
-    const uint32_t end = s_.first_block[*number + 1];
-    uint32_t block = s_.first_block[*number];
-    uint32_t decoded = UINT32_MAX;
-    std::vector<Posting> postings;
-    size_t at = 0;
+    const PostingsList postings = list(wanted);
+    Decoded at;
+    size_t block = 0;
+    size_t decoded = SIZE_MAX;
+    uint32_t count = 0;
+    uint32_t place = 0;
     for (size_t i = 0; i < rows.size(); ++i) {
-      while (block < end && s_.blocks[block].last_row < rows[i]) {
-        ++block;
-      }
-      if (block == end) {
+      block = postings.find_block(block, rows[i]);
+      if (block == postings.blocks().size()) {
         return;
       }
       if (decoded != block) {
-        postings.clear();
-        decode(*number, block, postings);
+        count = postings.decode(block, at.rows.data(), at.frequencies.data());
         decoded = block;
-        at = 0;
+        place = 0;
       }
-      while (at < postings.size() && postings[at].row < rows[i]) {
-        ++at;
+      while (place < count && at.rows[place] < rows[i]) {
+        ++place;
       }
-      if (at < postings.size() && postings[at].row == rows[i]) {
-        out[i] = postings[at].frequency;
+      if (place < count && at.rows[place] == rows[i]) {
+        out[i] = at.frequencies[place];
       }
     }
   }
@@ -104,30 +131,38 @@ class MappedPostings final : public Postings {
     return std::nullopt;
   }
 
-  /// Bytes that do not decode (a checksum that was made to fit) end the block early.
-  void decode(size_t number, uint32_t block, std::vector<Posting>& out) const {
-    const uint32_t first = s_.first_block[number];
-    const uint64_t begin = s_.blocks[block].data_begin;
-    const uint64_t end =
-        block + 1 < s_.blocks.size() ? s_.blocks[block + 1].data_begin : s_.data.size();
-    const uint32_t before = (block - first) * kPostingsBlockRows;
-    const uint32_t count = std::min(kPostingsBlockRows, s_.frequencies[number] - before);
-    base::ByteReader reader(s_.data.substr(begin, end - begin));
-    uint64_t next_row = block == first ? 0 : uint64_t{s_.blocks[block - 1].last_row} + 1;
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint64_t row = next_row + reader.varint();
-      const uint64_t frequency = reader.varint();
-      if (!reader.ok() || row >= s_.meta.rows || row < next_row || frequency > UINT32_MAX) {
-        return;
-      }
-      out.push_back({static_cast<uint32_t>(row), static_cast<uint32_t>(frequency)});
-      next_row = row + 1;
-    }
-  }
-
   CheckedFile file_;
   Sections s_;
 };
+
+/// A block's contents are as long as its numbers need, and its rows can ascend to the last one.
+std::string_view find_block_fault(const Sections& s) {
+  if (s.data.size() < kBitPackingPad) {
+    return "its blocks are cut off";
+  }
+  const uint64_t data_end = s.data.size() - kBitPackingPad;
+  uint64_t begin = 0;
+  for (size_t term = 0; term < s.frequencies.size(); ++term) {
+    uint64_t row = 0;
+    uint32_t left = s.frequencies[term];
+    for (uint32_t i = s.first_block[term]; i < s.first_block[term + 1]; ++i) {
+      const PostingsBlock& block = s.blocks[i];
+      const uint32_t count = std::min(left, kPostingsBlockRows);
+      left -= count;
+      row += count;
+      if (block.data_begin != begin || block.row_bits > 32 || block.value_bits > 32 ||
+          block.last_row >= s.meta.rows || row > uint64_t{block.last_row} + 1) {
+        return "a block lies outside of the file";
+      }
+      row = uint64_t{block.last_row} + 1;
+      begin += packed_bytes(count, block.row_bits) + packed_bytes(count, block.value_bits);
+      if (begin > data_end) {
+        return "a block lies outside of the file";
+      }
+    }
+  }
+  return begin == data_end ? std::string_view() : "its blocks do not fill the file";
+}
 
 /// The name of what does not fit, or empty.
 std::string_view find_fault(const Sections& s) {
@@ -152,15 +187,7 @@ std::string_view find_fault(const Sections& s) {
       return "the number of a term's blocks does not fit its rows";
     }
   }
-  uint64_t begin = 0;
-  for (const PostingsBlock& block : s.blocks) {
-    if (block.data_begin < begin || block.data_begin > s.data.size() ||
-        block.last_row >= s.meta.rows) {
-      return "a block lies outside of the file";
-    }
-    begin = block.data_begin;
-  }
-  return {};
+  return find_block_fault(s);
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ class FilterTree final : public Filter {
   explicit FilterTree(FilterNode root) : root_(std::move(root)) {}
   bool matches(std::string_view metadata) const override;
   bool matches_typed(std::string_view typed) const { return evaluate(root_, typed); }
+  const FilterNode& root() const { return root_; }
 
  private:
   FilterNode root_;

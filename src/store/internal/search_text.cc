@@ -3,187 +3,208 @@
 #include <numeric>
 
 #include "base/bytes.h"
+#include "index/bm25.h"
 #include "store/internal/state_snapshot.h"
 
 namespace sibyl::store {
 namespace {
 
-/// What every score of one query shares. Sums are doubles taken in the order of the terms, so a
-/// row's score has the same bits wherever it lies.
-struct TextQuery {
-  index::Bm25 bm25;
-  double average_length = 0;
-  std::vector<uint64_t> hashes;  ///< of the terms
-  std::vector<double> factors;   ///< weight times inverse frequency
-
-  double part(size_t term, uint32_t frequency, uint32_t length) const {
-    return factors[term] * bm25.term_part(frequency, length, average_length);
-  }
+/// One term in one field: a list of rows, over all segments and the tail.
+struct QueryList {
+  size_t field = 0;
+  std::string_view term;
+  index::Bm25Share share;
+  std::vector<TailPosting> tail;  ///< live rows
 };
 
-/// Live rows of the whole snapshot that hold the term.
-uint64_t document_frequency(const CollectionState& state, size_t field, std::string_view term,
-                            uint64_t hash) {
+/// Live rows of the sealed segments that hold the term.
+uint64_t sealed_frequency(const CollectionState& state, size_t field, std::string_view term) {
   uint64_t rows = 0;
-  std::vector<index::Posting> postings;
   for (const SegmentState& segment : state.segments) {
-    if (segment.live == nullptr) {
-      rows += segment.postings[field]->document_frequency(term);
-      continue;
-    }
-    postings.clear();
-    segment.postings[field]->read(term, postings);
-    rows += static_cast<uint64_t>(
-        std::count_if(postings.begin(), postings.end(),
-                      [&](const index::Posting& at) { return segment.live->contains(at.row); }));
-  }
-  for (uint32_t row = 0; row < state.tail.rows; ++row) {
-    rows += state.tail.live->contains(row) &&
-            state.tail.row(row).texts[field].frequency(term, hash) > 0;
+    const index::Postings& postings = *segment.postings[field];
+    rows += segment.live == nullptr ? postings.document_frequency(term)
+                                    : postings.document_frequency(term, *segment.live);
   }
   return rows;
 }
 
-TextQuery prepare(const CollectionState& state, size_t field, std::span<const QueryTerm> terms) {
-  TextQuery query;
-  query.average_length = state.live_rows == 0 ? 0
-                                              : static_cast<double>(state.text_lengths[field]) /
-                                                    static_cast<double>(state.live_rows);
-  for (const QueryTerm& term : terms) {
-    query.hashes.push_back(base::hash64(term.text));
-    const uint64_t rows = document_frequency(state, field, term.text, query.hashes.back());
-    query.factors.push_back(term.weight * query.bm25.inverse_frequency(state.live_rows, rows));
-  }
-  return query;
-}
-
-/// Adds each term's part to the rows of a sealed segment that hold it.
-void search_segment(const SegmentState& segment, size_t field, std::span<const QueryTerm> terms,
-                    const TextQuery& query, const index::RowSet* allowed, uint32_t number,
-                    std::vector<Hit>& hits) {
-  const index::Postings& postings = *segment.postings[field];
-  std::vector<double> scores(segment.segment->rows(), 0);
-  index::RowSet found(segment.segment->rows());
-  std::vector<index::Posting> read;
-  for (size_t i = 0; i < terms.size(); ++i) {
-    read.clear();
-    postings.read(terms[i].text, read);
-    for (const index::Posting& posting : read) {
-      if (allowed == nullptr || allowed->contains(posting.row)) {
-        scores[posting.row] += query.part(i, posting.frequency, postings.length(posting.row));
-        found.insert(posting.row);
-      }
+/// The lists of a question. Statistics are of all live rows, and sums of shares are exact in any
+/// order, so a row's score has the same bits wherever it lies.
+std::vector<QueryList> prepare(const CollectionState& state, std::span<const FieldBoost> fields,
+                               std::span<const QueryTerm> terms) {
+  const index::Bm25 bm25;
+  std::vector<QueryList> lists;
+  std::vector<double> factors;
+  double factor_sum = 0;
+  std::vector<std::vector<TailPosting>> tails;
+  for (const FieldBoost& field : fields) {
+    for (const QueryTerm& term : terms) {
+      tails.emplace_back();
+      state.tail.read(field.field, term.text, base::hash64(term.text), tails.back());
+      const uint64_t rows = tails.back().size() + sealed_frequency(state, field.field, term.text);
+      factors.push_back(field.boost * term.weight * bm25.inverse_frequency(state.live_rows, rows));
+      factor_sum += rows > 0 ? std::abs(factors.back()) : 0;
     }
   }
+  size_t number = 0;
+  for (const FieldBoost& field : fields) {
+    const double average_length = state.live_rows == 0
+                                      ? 0
+                                      : static_cast<double>(state.text_lengths[field.field]) /
+                                            static_cast<double>(state.live_rows);
+    for (const QueryTerm& term : terms) {
+      lists.push_back({field.field, term.text,
+                       index::Bm25Share(bm25, factors[number], average_length, factor_sum),
+                       std::move(tails[number])});
+      ++number;
+    }
+  }
+  return lists;
+}
+
+uint64_t key_of(RowRef ref) {
+  return uint64_t{ref.segment} << 32 | ref.row;
+}
+
+std::vector<index::RankedTerm> terms_in(const SegmentState& segment,
+                                        std::span<const QueryList> lists) {
+  std::vector<index::RankedTerm> terms;
+  for (const QueryList& list : lists) {
+    terms.push_back({segment.postings[list.field].get(), list.term, list.share});
+  }
+  return terms;
+}
+
+/// `allowed` is null when the tail has no rows.
+void search_tail(const Tail& tail, uint32_t number, std::span<const QueryList> lists,
+                 const index::RowSet* allowed, simd::TopK& best) {
+  if (allowed == nullptr) {
+    return;
+  }
+  std::vector<double> scores(tail.rows, 0);
+  index::RowSet found(tail.rows);
+  for (const QueryList& list : lists) {
+    for (const TailPosting& posting : list.tail) {
+      scores[posting.row] += list.share.of(posting.frequency, posting.length);
+      found.insert(posting.row);
+    }
+  }
+  found.intersect(*allowed);
   found.for_each([&](size_t at) {
     const auto row = static_cast<uint32_t>(at);
-    hits.push_back(
-        {{number, row}, segment.segment->sequence(row), 0, static_cast<float>(scores[row])});
+    best.add(static_cast<float>(scores[row]), key_of({number, row}));
   });
-}
-
-/// False when the row holds no term.
-bool score_tail_row(const TailRow& row, size_t field, std::span<const QueryTerm> terms,
-                    const TextQuery& query, float& score) {
-  const TailTerms& text = row.texts[field];
-  double sum = 0;
-  bool any = false;
-  for (size_t i = 0; i < terms.size(); ++i) {
-    const uint32_t frequency = text.frequency(terms[i].text, query.hashes[i]);
-    if (frequency > 0) {
-      sum += query.part(i, frequency, text.length());
-      any = true;
-    }
-  }
-  score = static_cast<float>(sum);
-  return any;
 }
 
 /// Fills in the scores of hits that lie in one sealed segment; `order` holds their places,
 /// ascending by row.
-void score_segment(const SegmentState& segment, size_t field, std::span<const QueryTerm> terms,
-                   const TextQuery& query, std::span<const size_t> order, std::vector<Hit>& hits) {
-  const index::Postings& postings = *segment.postings[field];
+void score_segment(const SegmentState& segment, std::span<const QueryList> lists,
+                   std::span<const size_t> order, std::vector<Hit>& hits) {
   std::vector<uint32_t> rows;
   for (const size_t place : order) {
     rows.push_back(hits[place].ref.row);
   }
   std::vector<uint32_t> frequencies(rows.size());
   std::vector<double> scores(rows.size(), 0);
-  for (size_t i = 0; i < terms.size(); ++i) {
-    postings.frequencies(terms[i].text, rows, frequencies);
-    for (size_t j = 0; j < rows.size(); ++j) {
-      if (frequencies[j] > 0) {
-        scores[j] += query.part(i, frequencies[j], postings.length(rows[j]));
+  for (const QueryList& list : lists) {
+    const index::Postings& postings = *segment.postings[list.field];
+    postings.frequencies(list.term, rows, frequencies);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (frequencies[i] > 0) {
+        scores[i] += list.share.of(frequencies[i], postings.length(rows[i]));
       }
     }
   }
-  for (size_t j = 0; j < rows.size(); ++j) {
-    hits[order[j]].score = static_cast<float>(scores[j]);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    hits[order[i]].score = static_cast<float>(scores[i]);
+  }
+}
+
+void score_tail(std::span<const QueryList> lists, std::span<const size_t> order,
+                std::vector<Hit>& hits) {
+  for (const size_t place : order) {
+    double score = 0;
+    for (const QueryList& list : lists) {
+      const auto found = std::lower_bound(
+          list.tail.begin(), list.tail.end(), hits[place].ref.row,
+          [](const TailPosting& posting, uint32_t row) { return posting.row < row; });
+      if (found != list.tail.end() && found->row == hits[place].ref.row) {
+        score += list.share.of(found->frequency, found->length);
+      }
+    }
+    hits[place].score = static_cast<float>(score);
   }
 }
 
 }  // namespace
 
-Result<void> StateSnapshot::check_terms(size_t text_field, std::span<const QueryTerm> terms) const {
-  if (text_field >= state_.schema->text_fields.size()) {
-    return fail(Code::InvalidArgument, "text field {} is not there; the collection has {}",
-                text_field, state_.schema->text_fields.size());
+Result<void> StateSnapshot::check_terms(std::span<const FieldBoost> fields,
+                                        std::span<const QueryTerm> terms) const {
+  for (const FieldBoost& field : fields) {
+    if (field.field >= state_.schema->text_fields.size()) {
+      return fail(Code::InvalidArgument, "text field {} is not there; the collection has {}",
+                  field.field, state_.schema->text_fields.size());
+    }
+    if (!(std::abs(field.boost) <= kQueryWeightMax)) {
+      return fail(Code::InvalidArgument, "field '{}' has the boost {}; possible are {} to {}",
+                  state_.schema->text_fields[field.field], field.boost, -kQueryWeightMax,
+                  kQueryWeightMax);
+    }
   }
-  if (terms.size() > kQueryTermsMax) {
-    return fail(Code::TooLarge, "the question has {} terms; at most {} are searched", terms.size(),
-                kQueryTermsMax);
+  if (terms.size() * fields.size() > kQueryTermsMax) {
+    return fail(Code::TooLarge,
+                "the question has {} terms in {} fields; at most {} in all are searched",
+                terms.size(), fields.size(), kQueryTermsMax);
   }
   for (const QueryTerm& term : terms) {
-    if (!std::isfinite(term.weight)) {
-      return fail(Code::InvalidArgument, "term '{}' has the weight {}, which is no finite number",
-                  term.text, term.weight);
+    if (!(std::abs(term.weight) <= kQueryWeightMax)) {
+      return fail(Code::InvalidArgument, "term '{}' has the weight {}; possible are {} to {}",
+                  term.text, term.weight, -kQueryWeightMax, kQueryWeightMax);
     }
   }
   return {};
 }
 
-Result<std::vector<Hit>> StateSnapshot::search_text(size_t text_field,
+Result<std::vector<Hit>> StateSnapshot::search_text(std::span<const FieldBoost> fields,
                                                     std::span<const QueryTerm> terms, size_t k,
                                                     const Selection* selection) const {
-  Result<void> checked = check_terms(text_field, terms);
+  Result<void> checked = check_terms(fields, terms);
   if (checked) {
     checked = check_search(k, selection);
   }
   if (!checked) {
     return pass_on(checked);
   }
-  const TextQuery query = prepare(state_, text_field, terms);
-  std::vector<Hit> hits;
+  if (k == 0) {
+    return std::vector<Hit>();
+  }
+  const std::vector<QueryList> lists = prepare(state_, fields, terms);
+  simd::TopK best(k);
+  // Segments and the tail ascend by sequence, as their rows do, so keys order equal scores.
   for (uint32_t i = 0; i < tail_number(); ++i) {
-    search_segment(state_.segments[i], text_field, terms, query, allowed(i, selection), i, hits);
-    keep_best(hits, k);
+    const std::vector<index::RankedTerm> ranked = terms_in(state_.segments[i], lists);
+    index::rank_rows(ranked, allowed(i, selection), key_of({i, 0}), best);
   }
-  if (const index::RowSet* rows = allowed(tail_number(), selection)) {
-    rows->for_each([&](size_t number) {
-      const auto row = static_cast<uint32_t>(number);
-      const TailRow& tail = state_.tail.row(row);
-      float score = 0;
-      if (score_tail_row(tail, text_field, terms, query, score)) {
-        hits.push_back({{tail_number(), row}, tail.sequence, 0, score});
-      }
-    });
+  search_tail(state_.tail, tail_number(), lists, allowed(tail_number(), selection), best);
+  std::vector<Hit> hits;
+  for (const simd::Scored& scored : best.take()) {
+    const RowRef ref{static_cast<uint32_t>(scored.key >> 32), static_cast<uint32_t>(scored.key)};
+    hits.push_back({ref, sequence_of(ref), 0, scored.score});
   }
-  keep_best(hits, k);
   return hits;
 }
 
-Result<std::vector<Hit>> StateSnapshot::score_text(size_t text_field,
+Result<std::vector<Hit>> StateSnapshot::score_text(std::span<const FieldBoost> fields,
                                                    std::span<const QueryTerm> terms,
                                                    std::span<const RowRef> rows) const {
-  Result<void> checked = check_terms(text_field, terms);
+  Result<void> checked = check_terms(fields, terms);
   if (checked) {
     checked = check_rows(rows);
   }
   if (!checked) {
     return pass_on(checked);
   }
-  const TextQuery query = prepare(state_, text_field, terms);
+  const std::vector<QueryList> lists = prepare(state_, fields, terms);
   std::vector<Hit> hits;
   for (const RowRef& ref : rows) {
     hits.push_back({ref, sequence_of(ref), 0, 0});
@@ -199,12 +220,9 @@ Result<std::vector<Hit>> StateSnapshot::score_text(size_t text_field,
     }
     const std::span<const size_t> part = std::span(order).subspan(begin, end - begin);
     if (segment < tail_number()) {
-      score_segment(state_.segments[segment], text_field, terms, query, part, hits);
+      score_segment(state_.segments[segment], lists, part, hits);
     } else {
-      for (const size_t place : part) {
-        score_tail_row(state_.tail.row(rows[place].row), text_field, terms, query,
-                       hits[place].score);
-      }
+      score_tail(lists, part, hits);
     }
     begin = end;
   }

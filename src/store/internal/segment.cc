@@ -48,6 +48,19 @@ Result<void> Segment::load(size_t text_fields) {
       return index::damaged(file_.path(), "its order of rows is none");
     }
   }
+  return load_typed_columns();
+}
+
+Result<void> Segment::load_typed_columns() {
+  const std::string_view section = file_.section(kRowsTypedColumns);
+  if (section.empty()) {
+    return {};
+  }
+  Result<TypedColumns> opened = TypedColumns::open(section, columns_[kTypedColumn].bytes, rows());
+  if (!opened) {
+    return index::damaged(file_.path(), opened.error().message);
+  }
+  typed_columns_ = std::move(*opened);
   return {};
 }
 

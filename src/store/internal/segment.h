@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "base/result.h"
 #include "index/checked_file.h"
 #include "store/internal/id_filter.h"
+#include "store/internal/typed_columns.h"
 
 namespace sibyl::store {
 
@@ -24,6 +26,7 @@ inline constexpr uint32_t kRowsKeys = 3;
 inline constexpr uint32_t kRowsHashes = 4;
 inline constexpr uint32_t kRowsIdOrder = 5;
 inline constexpr uint32_t kRowsIdFilter = 6;
+inline constexpr uint32_t kRowsTypedColumns = 7;
 /// Text columns: places in section kRowsColumns + 2 n, bytes in the one after it.
 inline constexpr uint32_t kRowsColumns = 16;
 
@@ -71,6 +74,8 @@ class Segment {
     const Column& at = columns_[column];
     return at.bytes.substr(at.offsets[row], at.offsets[row + 1] - at.offsets[row]);
   }
+  /// The metadata by field; null in files that were written without.
+  const TypedColumns* typed_columns() const { return typed_columns_ ? &*typed_columns_ : nullptr; }
   std::string_view id(uint32_t row) const { return column(row, kIdColumn); }
   /// The row that stands at a place of the order by (id, row).
   uint32_t row_by_id(uint32_t place) const { return order_[place]; }
@@ -94,6 +99,7 @@ class Segment {
   };
   explicit Segment(index::CheckedFile file) : file_(std::move(file)) {}
   Result<void> load(size_t text_fields);
+  Result<void> load_typed_columns();
 
   index::CheckedFile file_;
   RowsMeta meta_;
@@ -103,6 +109,7 @@ class Segment {
   std::span<const uint32_t> order_;
   std::span<const uint64_t> filter_;
   std::vector<Column> columns_;
+  std::optional<TypedColumns> typed_columns_;
 };
 
 }  // namespace sibyl::store

@@ -67,7 +67,9 @@ Result<std::shared_ptr<const index::Postings>> open_field_postings(const Folder&
   } else {
     error = view.error();
   }
-  if (error.code != Code::DataLoss && error.code != Code::NotFound) {
+  // FailedPrecondition: it is of another version of the format.
+  if (error.code != Code::DataLoss && error.code != Code::NotFound &&
+      error.code != Code::FailedPrecondition) {
     return tl::unexpected<Error>(std::move(error));
   }
   base::log_warning("store", "{}; it is made again from the texts", error.message);

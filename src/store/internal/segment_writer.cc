@@ -56,13 +56,16 @@ Result<void> write_rows(const RowSource& source, size_t text_fields, const index
   const uint32_t rows = source.rows();
   const std::vector<uint32_t> order = order_by_id(source);
   const std::vector<uint64_t> filter = build_filter(source);
+  const std::string typed_columns =
+      build_typed_columns(rows, [&](uint32_t row) { return source.column(row, kTypedColumn); });
   const RowsMeta meta{rows, text_fields, filter.size()};
   std::vector<index::SectionSize> sections = {{kRowsMeta, sizeof(meta)},
                                               {kRowsSequences, rows * sizeof(uint64_t)},
                                               {kRowsKeys, rows * sizeof(int64_t)},
                                               {kRowsHashes, rows * sizeof(uint64_t)},
                                               {kRowsIdOrder, rows * sizeof(uint32_t)},
-                                              {kRowsIdFilter, filter.size() * sizeof(uint64_t)}};
+                                              {kRowsIdFilter, filter.size() * sizeof(uint64_t)},
+                                              {kRowsTypedColumns, typed_columns.size()}};
   std::vector<std::vector<uint64_t>> offsets;
   for (uint32_t i = 0; i < kFirstTextColumn + text_fields; ++i) {
     offsets.push_back(column_offsets(source, i));
@@ -86,6 +89,9 @@ Result<void> write_rows(const RowSource& source, size_t text_fields, const index
   }
   if (done) {
     done = writer.append_values(std::span<const uint64_t>(filter));
+  }
+  if (done) {
+    done = writer.append(typed_columns);
   }
   for (uint32_t i = 0; i < offsets.size() && done; ++i) {
     done = append_column(writer, source, i, offsets[i]);

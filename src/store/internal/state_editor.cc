@@ -82,19 +82,16 @@ Outcome StateEditor::put(std::shared_ptr<TailRow> row, uint64_t sequence) {
     row->row_key = key;
   }
   Tail& tail = state_.tail;
-  if (tail.rows == tail.blocks.size() * kTailBlockRows) {
-    tail.blocks.push_back(std::make_shared<TailBlock>());
-  }
-  const uint32_t number = tail.rows++;
+  const uint32_t number = tail.rows;
   ++tail.live_rows;
   ++state_.live_rows;
-  tail_live_.grow(tail.rows);
+  tail_live_.grow(number + size_t{1});
   tail_live_.insert(number);
   for (size_t field = 0; field < row->texts.size(); ++field) {
     state_.text_lengths[field] += row->texts[field].length();
   }
   ids_.emplace(row->id_hash, number);
-  tail.blocks[number / kTailBlockRows]->rows[number % kTailBlockRows] = std::move(row);
+  tail.append(std::move(row));
   state_.sequence = sequence;
   return killed > 0 ? Outcome::Updated : Outcome::Added;
 }

@@ -4,7 +4,7 @@
 #include <queue>
 
 #include "base/bytes.h"
-#include "store/internal/filter_tree.h"
+#include "store/internal/filter_select.h"
 
 namespace sibyl::store {
 
@@ -126,13 +126,11 @@ Result<std::shared_ptr<const Selection>> StateSnapshot::select(const Filter& fil
   std::vector<index::RowSet> sets;
   uint64_t rows = 0;
   for (const SegmentState& segment : state_.segments) {
-    index::RowSet set(segment.segment->rows());
-    for (uint32_t row = 0; row < segment.segment->rows(); ++row) {
-      if (segment.is_live(row) && tree.matches_typed(segment.segment->column(row, kTypedColumn))) {
-        set.insert(row);
-        ++rows;
-      }
+    index::RowSet set = select_rows(tree, *segment.segment);
+    if (segment.live != nullptr) {
+      set.intersect(*segment.live);
     }
+    rows += set.count();
     sets.push_back(std::move(set));
   }
   index::RowSet tail(state_.tail.rows);

@@ -11,6 +11,7 @@ namespace sibyl::store {
 
 inline constexpr size_t kSearchTopMax = 16384;
 inline constexpr size_t kQueryTermsMax = 4096;
+inline constexpr double kQueryWeightMax = 1e15;  ///< of a term or a field, also below zero
 
 class StateSnapshot;
 
@@ -44,11 +45,15 @@ class StateSnapshot final : public Snapshot {
   Result<std::shared_ptr<const Selection>> select(const Filter& filter) const override;
   Result<std::vector<Hit>> search_vectors(size_t vector_field, std::span<const float> query,
                                           size_t k, const Selection* selection) const override;
-  Result<std::vector<Hit>> search_text(size_t text_field, std::span<const QueryTerm> terms,
-                                       size_t k, const Selection* selection) const override;
+  using Snapshot::score_text;
+  using Snapshot::search_text;
+  Result<std::vector<Hit>> search_text(std::span<const FieldBoost> fields,
+                                       std::span<const QueryTerm> terms, size_t k,
+                                       const Selection* selection) const override;
   Result<std::vector<Hit>> score_vectors(size_t vector_field, std::span<const float> query,
                                          std::span<const RowRef> rows) const override;
-  Result<std::vector<Hit>> score_text(size_t text_field, std::span<const QueryTerm> terms,
+  Result<std::vector<Hit>> score_text(std::span<const FieldBoost> fields,
+                                      std::span<const QueryTerm> terms,
                                       std::span<const RowRef> rows) const override;
   std::vector<QueryTerm> analyze(std::string_view question) const override;
 
@@ -61,7 +66,8 @@ class StateSnapshot final : public Snapshot {
   uint32_t tail_number() const { return static_cast<uint32_t>(state_.segments.size()); }
   Result<void> check_search(size_t k, const Selection* selection) const;
   Result<void> check_query(size_t vector_field, std::span<const float> query) const;
-  Result<void> check_terms(size_t text_field, std::span<const QueryTerm> terms) const;
+  Result<void> check_terms(std::span<const FieldBoost> fields,
+                           std::span<const QueryTerm> terms) const;
   Result<void> check_rows(std::span<const RowRef> rows) const;
   /// Live rows of a segment under a selection; null: all of them.
   const index::RowSet* allowed(size_t segment, const Selection* selection) const;
