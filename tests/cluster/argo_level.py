@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Argo's own controller: the workflow runs through, lost nodes are survived, bugs are not repeated, the GPU node goes."""
+"""Argo's own controller: a workflow runs through, lost nodes are survived, bugs not repeated, the GPU node goes."""
+
 import json
 import unittest
 
@@ -25,13 +26,24 @@ class Argo(unittest.TestCase):
     def start(self, *arguments, kind="supervised"):
         c.run("helm", "install", "sibyl", r.CHART, "-n", self.space, *arguments)
         c.wait("the executor's token", lambda: c.get("secret", "sibyl-executor-token", "-n", self.space).get("data"))
-        c.apply({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "run1", "namespace": self.space},
-                 "spec": {"workflowTemplateRef": {"name": f"sibyl-{kind}"}}}, namespace=self.space)
+        c.apply(
+            {
+                "apiVersion": "argoproj.io/v1alpha1",
+                "kind": "Workflow",
+                "metadata": {"name": "run1", "namespace": self.space},
+                "spec": {"workflowTemplateRef": {"name": f"sibyl-{kind}"}},
+            },
+            namespace=self.space,
+        )
 
     def pods(self, step, phases=("Running",)):
         found = c.get("pods", "-n", self.space, "-l", "workflows.argoproj.io/workflow=run1")["items"]
-        return [p for p in found if f".{step}" in p["metadata"]["annotations"]["workflows.argoproj.io/node-name"]
-                and p["status"].get("phase") in phases]
+        return [
+            p
+            for p in found
+            if f".{step}" in p["metadata"]["annotations"]["workflows.argoproj.io/node-name"]
+            and p["status"].get("phase") in phases
+        ]
 
     def running(self, step, but=()):
         seen = {p["metadata"]["uid"] for p in but}
@@ -41,7 +53,9 @@ class Argo(unittest.TestCase):
         return c.get("workflow", "run1", "-n", self.space).get("status", {}).get("phase")
 
     def end(self):
-        return c.wait("the workflow to end", lambda: (lambda p: p in ("Succeeded", "Failed", "Error") and p)(self.phase()), 120)
+        return c.wait(
+            "the workflow to end", lambda: (lambda p: p in ("Succeeded", "Failed", "Error") and p)(self.phase()), 120
+        )
 
     def through(self, *steps):
         for step in steps:
@@ -61,8 +75,11 @@ class Argo(unittest.TestCase):
         c.finish(train, "Succeeded", 0)
         self.through("evaluate", "publish", "deploy")
         self.assertEqual(self.end(), "Succeeded")
-        live = [p["metadata"]["name"] for p in c.get("pods", "-A", "--field-selector", f"spec.nodeName={GPU}")["items"]
-                if p["status"]["phase"] not in ("Succeeded", "Failed")]
+        live = [
+            p["metadata"]["name"]
+            for p in c.get("pods", "-A", "--field-selector", f"spec.nodeName={GPU}")["items"]
+            if p["status"]["phase"] not in ("Succeeded", "Failed")
+        ]
         self.assertEqual(live, [])
         may, why = c.scaledown(GPU)
         self.assertTrue(may, why)
@@ -83,8 +100,17 @@ class Argo(unittest.TestCase):
         self.through("prepare")
         first = self.running("train")
         c.kubectl("delete", "node", GPU)
-        c.wait("the lost pod to be collected", lambda: not [p for p in self.pods("train", ("Running", "Failed", "Pending"))
-                                                            if p["metadata"]["uid"] == first["metadata"]["uid"]], 180)
+        c.wait(
+            "the lost pod to be collected",
+            lambda: (
+                not [
+                    p
+                    for p in self.pods("train", ("Running", "Failed", "Pending"))
+                    if p["metadata"]["uid"] == first["metadata"]["uid"]
+                ]
+            ),
+            180,
+        )
         c.pools("gke")
         c.finish(self.running("train", but=[first]), "Succeeded", 0)
         self.through("evaluate", "publish", "deploy")
@@ -112,7 +138,7 @@ class Argo(unittest.TestCase):
         self.assertNotIn("cloud.google.com/gke-spot", json.dumps(second["spec"]["tolerations"]))
 
     def test_programs_hold_no_token(self):
-        """In a namespace that enforces restricted pods: only Argo's container and the step deploy speak to the API server."""
+        """Where restricted pods are enforced: only Argo's container and the step deploy speak to the API server."""
         self.start(*HELD)
         for step in ("prepare", "train", "evaluate", "publish", "deploy"):
             pod = self.running(step)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the test cluster's tools and kubeconfig lie (as in env.sh), and how to ask it things."""
+
 import json
 import os
 import subprocess
@@ -7,7 +8,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DIR = os.environ.get("SIBYL_CLUSTER_DIR") or os.path.join(
-    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sibyl-cluster")
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sibyl-cluster"
+)
 BIN = os.path.join(DIR, "bin")
 # Never the caller's own: tests delete every node that they find.
 os.environ["KUBECONFIG"] = os.path.join(DIR, "run", "kubeconfig")
@@ -52,10 +54,12 @@ def wait(what, probe, seconds=60):
 
 def unschedulable(namespace, name):
     """Why the scheduler placed this pod nowhere."""
+
     def probe():
         for c in get("pod", name, "-n", namespace)["status"].get("conditions", []):
             if c["type"] == "PodScheduled" and c["status"] == "False":
                 return c.get("message")
+
     return wait(f"{name} to be refused by the scheduler", probe)
 
 
@@ -66,14 +70,33 @@ def node_of(namespace, name):
 def finish(pod, phase, code, message=None):
     """End a held pod as a kubelet would: every container terminated, then the phase."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    states = [{"name": c["name"], "image": c["image"], "imageID": "", "ready": False, "restartCount": 0,
-               "state": {"terminated": {"exitCode": code if c["name"] == "main" else 0, "startedAt": now, "finishedAt": now}}}
-              for c in pod["spec"]["containers"]]
+    states = [
+        {
+            "name": c["name"],
+            "image": c["image"],
+            "imageID": "",
+            "ready": False,
+            "restartCount": 0,
+            "state": {
+                "terminated": {"exitCode": code if c["name"] == "main" else 0, "startedAt": now, "finishedAt": now}
+            },
+        }
+        for c in pod["spec"]["containers"]
+    ]
     status = {"phase": phase, "containerStatuses": states}
     if message:
         status |= {"reason": "Terminated", "message": message}
-    kubectl("patch", "pod", pod["metadata"]["name"], "-n", pod["metadata"]["namespace"], "--subresource=status", "--type=merge",
-            "-p", json.dumps({"status": status}))
+    kubectl(
+        "patch",
+        "pod",
+        pod["metadata"]["name"],
+        "-n",
+        pod["metadata"]["namespace"],
+        "--subresource=status",
+        "--type=merge",
+        "-p",
+        json.dumps({"status": status}),
+    )
 
 
 def pools(*args):
@@ -104,14 +127,24 @@ def namespace(name, restricted=True, quota=None):
     labels = {"pod-security.kubernetes.io/enforce": "restricted"} if restricted else {}
     objects = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}]
     if quota:
-        objects.append({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "quota", "namespace": name}, "spec": {"hard": quota}})
+        objects.append(
+            {
+                "apiVersion": "v1",
+                "kind": "ResourceQuota",
+                "metadata": {"name": "quota", "namespace": name},
+                "spec": {"hard": quota},
+            }
+        )
     kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
-    wait(f"the service account of {name}", lambda: "default" in kubectl("get", "serviceaccounts", "-n", name, "-o", "name"))
+    wait(
+        f"the service account of {name}",
+        lambda: "default" in kubectl("get", "serviceaccounts", "-n", name, "-o", "name"),
+    )
 
 
 def clean():
-    """Takes away what tests made: their workflows, namespaces and volumes. Claims that are left over would take the next
-    test's volumes."""
+    """Takes away what tests made: workflows, namespaces and volumes. Claims that are left over would take the
+    next test's volumes."""
     made = list(dict.fromkeys(_made))
     _made.clear()
     if made:
@@ -124,10 +157,28 @@ def clean():
 
 def volumes(prefix, count):
     """Volumes that claims are bound to when their first pod is placed; no provisioner is simulated."""
-    storage_class = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
-                     "metadata": {"name": "simulated", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
-                     "provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}
-    apply(storage_class, *({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"{prefix}-{i}"},
-                            "spec": {"capacity": {"storage": "100Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "simulated",
-                                     "persistentVolumeReclaimPolicy": "Retain", "hostPath": {"path": f"/simulated/{prefix}-{i}"}}}
-                           for i in range(count)))
+    storage_class = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "simulated", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+        "provisioner": "kubernetes.io/no-provisioner",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    apply(
+        storage_class,
+        *(
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolume",
+                "metadata": {"name": f"{prefix}-{i}"},
+                "spec": {
+                    "capacity": {"storage": "100Gi"},
+                    "accessModes": ["ReadWriteOnce"],
+                    "storageClassName": "simulated",
+                    "persistentVolumeReclaimPolicy": "Retain",
+                    "hostPath": {"path": f"/simulated/{prefix}-{i}"},
+                },
+            }
+            for i in range(count)
+        ),
+    )

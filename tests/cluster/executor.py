@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a rendered WorkflowTemplate with the real programs on this machine: the same steps, arguments, environment, order
-and retries as in a cluster; only paths and addresses of the cluster are replaced."""
+"""Runs a rendered WorkflowTemplate with the real programs on this machine: the same steps, arguments, environment,
+order and retries as in a cluster; only paths and addresses of the cluster are replaced."""
+
 import json
 import os
 import re
@@ -59,7 +60,7 @@ class Workflow:
         return done
 
     def attempt(self, step, interrupt_when=None):
-        """One pod: its exit code. With `interrupt_when` SIGTERM is sent as soon as it says so, and 15 s later SIGKILL."""
+        """One pod: its exit code. SIGTERM is sent as soon as `interrupt_when` says so, and 15 s later SIGKILL."""
         container = self.steps[step]["container"]
         command = program_of(container) + [self.text(a) for a in container["args"]]
         with open(self.log, "ab") as log:
@@ -78,10 +79,10 @@ class Workflow:
                     process.wait()
 
     def run(self, interrupt=None, last=None):
-        """[(step, exit code)] of every attempt, to the step `last` or the first that fails; `interrupt`: {step: when}, once."""
+        """[(step, exit code)] of every attempt, to `last` or the first failure; `interrupt`: {step: when}, once."""
         attempts, interrupt = [], dict(interrupt or {})
         order = self.order()
-        for step in order[:order.index(last) + 1 if last else None]:
+        for step in order[: order.index(last) + 1 if last else None]:
             for _ in range(int(self.steps[step]["retryStrategy"]["limit"]) + 1):
                 code = self.attempt(step, interrupt.pop(step, None))
                 attempts.append((step, code))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The container files agree with the chart and with the machine that builds: images, variants, packages of libraries."""
+"""The container files agree with the chart and the machine that builds: images, variants, packages of libraries."""
+
 import os
 import re
 import shutil
@@ -41,7 +42,9 @@ class Images(unittest.TestCase):
         program = os.environ.get("SIBYL_PROGRAM", "build/release/sibyl")
         if not os.path.exists(program) or not shutil.which("dpkg-query"):
             self.skipTest("the program is not built, or this is not Debian")
-        packages = subprocess.run([os.path.join(IMAGES, "runtime-packages"), program], check=True, capture_output=True, text=True).stdout.split()
+        packages = subprocess.run(
+            [os.path.join(IMAGES, "runtime-packages"), program], check=True, capture_output=True, text=True
+        ).stdout.split()
         for package in ("libc6", "libstdc++6", "libfmt9", "libcurl4", "libssl3", "libdnnl2"):
             self.assertIn(package, packages)
 

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The programs that the pods run, with the rendered arguments: a training that is interrupted and goes on, the model
-server that serves what was published, the answer server that answers through it: processes_test.py [Training|Serving]"""
+server that serves what was published, the answer server that answers through it.
+
+    processes_test.py [Training|Serving]
+"""
+
 import hashlib
 import json
 import os
@@ -28,15 +32,24 @@ def free_port():
 
 def call(url, body=None, method=None):
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, data, {"Authorization": "Bearer " + KEY, "Content-Type": "application/json"}, method=method)
+    request = urllib.request.Request(
+        url, data, {"Authorization": "Bearer " + KEY, "Content-Type": "application/json"}, method=method
+    )
     with urllib.request.urlopen(request, timeout=60) as reply:
         return json.loads(reply.read())
 
 
 def documents():
-    return [{"id": f"d-{t}-{i}", "title": f"Care of the {t} number {i}",
-             "text": f"The {t} of model {i} is cleaned with water. Every {t} is checked in spring. A broken {t} is repaired by the shop."}
-            for t in TOPICS for i in range(6)]
+    return [
+        {
+            "id": f"d-{t}-{i}",
+            "title": f"Care of the {t} number {i}",
+            "text": f"The {t} of model {i} is cleaned with water. Every {t} is checked in spring."
+            f" A broken {t} is repaired by the shop.",
+        }
+        for t in TOPICS
+        for i in range(6)
+    ]
 
 
 class Local(unittest.TestCase):
@@ -70,6 +83,7 @@ class Local(unittest.TestCase):
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
+
         self.addCleanup(stop)
         end = time.monotonic() + 60
         while time.monotonic() < end:
@@ -88,7 +102,11 @@ class Local(unittest.TestCase):
         """The answer server with the rendered arguments."""
         container = objects["StatefulSet", "sibyl-answers"]["spec"]["template"]["spec"]["containers"][0]
         args = [executor.literal(a) for a in container["args"]]
-        replace = {"0.0.0.0:8080": f"127.0.0.1:{self.port}", "0.0.0.0:19530": "", "/etc/sibyl/keys/keys.jsonl": self.path("keys.jsonl")}
+        replace = {
+            "0.0.0.0:8080": f"127.0.0.1:{self.port}",
+            "0.0.0.0:19530": "",
+            "/etc/sibyl/keys/keys.jsonl": self.path("keys.jsonl"),
+        }
         args = [replace.get(a, a) for a in args]
         at = args.index("--encoder") + 1
         args[at] = args[at].split("+")[0] + "+" + encoder
@@ -101,9 +119,17 @@ class Local(unittest.TestCase):
         with open(self.path("workspace/run1/texts.jsonl"), "w", encoding="utf-8") as file:
             file.writelines(json.dumps(d) + "\n" for d in documents())
         with open(self.path("workspace/run1/job.json"), "w", encoding="utf-8") as file:
-            json.dump({"format": 1, "job": {"kind": "coldstart", "name": "helpdesk", "base": "static_custom", "device": "cpu", **job}}, file)
+            json.dump(
+                {
+                    "format": 1,
+                    "job": {"kind": "coldstart", "name": "helpdesk", "base": "static_custom", "device": "cpu", **job},
+                },
+                file,
+            )
         replace = {"/workspace/": self.path("workspace/"), "http://sibyl-answers.default.svc:8080": self.answers}
-        return executor.Workflow(objects["WorkflowTemplate", "sibyl-coldstart"], "run1", replace, {("sibyl-api-keys", "key"): KEY}, self.log)
+        return executor.Workflow(
+            objects["WorkflowTemplate", "sibyl-coldstart"], "run1", replace, {("sibyl-api-keys", "key"): KEY}, self.log
+        )
 
     def events(self):
         with open(self.path("workspace/run1/events.jsonl"), encoding="utf-8") as file:
@@ -112,13 +138,18 @@ class Local(unittest.TestCase):
 
 class Training(Local):
     def test_an_interrupted_training_goes_on(self):
-        workflow = self.workflow({"data": {"texts": "texts.jsonl"}, "train": {"cold_epochs": 1000, "patience": 0, "dimension": 16}})
+        workflow = self.workflow(
+            {"data": {"texts": "texts.jsonl"}, "train": {"cold_epochs": 1000, "patience": 0, "dimension": 16}}
+        )
 
         def training():
             return any(e["step"] == "train" and e["event"] == "progress" for e in self.events())
+
         attempts = workflow.run({"train": training}, last="evaluate")
         self.assertEqual(attempts, [("prepare", 0), ("train", 75), ("train", 0), ("evaluate", 0)], self.said())
-        epochs = [e["epoch"] for e in self.events() if e["event"] == "metric" and e.get("stage") == "cold" and e.get("epoch")]
+        epochs = [
+            e["epoch"] for e in self.events() if e["event"] == "metric" and e.get("stage") == "cold" and e.get("epoch")
+        ]
         self.assertEqual(sorted(set(epochs))[-1], 1000)
         self.assertLess(len(epochs), 1100, "the second attempt goes on and does not begin anew")
         self.assertTrue(os.path.exists(self.path("workspace/run1/report/evaluation.json")))
@@ -138,9 +169,15 @@ class Serving(Local):
         self.assertEqual(workflow.run()[-1], ("publish", 0), self.said())
         container = objects["Deployment", "sibyl-model-helpdesk"]["spec"]["template"]["spec"]["containers"][0]
         replace = {"0.0.0.0:8080": f"127.0.0.1:{model_port}", "0.0.0.0:8081": f"127.0.0.1:{grpc_port}"}
-        args = [replace.get(a, a).replace("http://sibyl-answers.default.svc:8080", self.answers) for a in map(executor.literal, container["args"])]
+        args = [
+            replace.get(a, a).replace("http://sibyl-answers.default.svc:8080", self.answers)
+            for a in map(executor.literal, container["args"])
+        ]
         self.start(args, {"SIBYL_API_KEY": KEY}, model_port)
-        reply = call(model + "/v2/models/helpdesk/infer", {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "data": ["a piano"]}]})
+        reply = call(
+            model + "/v2/models/helpdesk/infer",
+            {"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "data": ["a piano"]}]},
+        )
         self.assertEqual(reply["outputs"][0]["shape"], [1, 32])
         call(self.answers + "/v1/collections/house", {"model": "helpdesk"}, "PUT")
         call(self.answers + "/v1/collections/house/documents", documents())

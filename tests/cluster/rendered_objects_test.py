@@ -5,6 +5,7 @@ server, restricted pods, references that lead somewhere, the rules of Seldon's w
 
     rendered_objects_test.py --update     writes the goldens anew
 """
+
 import json
 import os
 import re
@@ -15,18 +16,34 @@ import rendering as r
 from schemas import custom_resources, faults
 
 GOLDENS = os.path.join(r.HERE, "goldens")
-STORE = {"store": {"uri": "s3://bucket/sibyl", "endpoint": "http://minio:9000", "region": "eu-west-1", "secretName": "s3"}}
-EVERYTHING = {**STORE, "trainer": {"queue": "gpu-queue", "podLabels": {"team": "search"}},
-              "retraining": {"schedules": ["0 3 * * 0"], "job": {"kind": "supervised", "name": "helpdesk", "data": {"collection": "helpdesk"}}},
-              "serving": {"canary": {"share": 10}, "autoscaling": {"enabled": True}},
-              "answers": {"tls": {"secretName": "tls", "caSecretName": "ca"}, "ingress": {"enabled": True, "host": "answers.example.com"}}}
+STORE = {
+    "store": {"uri": "s3://bucket/sibyl", "endpoint": "http://minio:9000", "region": "eu-west-1", "secretName": "s3"}
+}
+EVERYTHING = {
+    **STORE,
+    "trainer": {"queue": "gpu-queue", "podLabels": {"team": "search"}},
+    "retraining": {
+        "schedules": ["0 3 * * 0"],
+        "job": {"kind": "supervised", "name": "helpdesk", "data": {"collection": "helpdesk"}},
+    },
+    "serving": {"canary": {"share": 10}, "autoscaling": {"enabled": True}},
+    "answers": {
+        "tls": {"secretName": "tls", "caSecretName": "ca"},
+        "ingress": {"enabled": True, "host": "answers.example.com"},
+    },
+}
 CASES = {
     "defaults": ([], None),
     "gke-files": ([r.QUESTION_ANSWERING, r.MILVUS], None),
     "gke-spot-everything": ([r.preset("gke-spot")], EVERYTHING),
     "kserve": ([r.preset("aks-spot")], {"serving": {"kind": "kserve", "canary": {"share": 25}}, **STORE}),
-    "jobs-and-deployment": ([r.preset("k3s")], {"trainer": {"kind": "job"}, "serving": {"kind": "deployment", "autoscaling": {"enabled": True},
-                                                                                        "canary": {"share": 50}}}),
+    "jobs-and-deployment": (
+        [r.preset("k3s")],
+        {
+            "trainer": {"kind": "job"},
+            "serving": {"kind": "deployment", "autoscaling": {"enabled": True}, "canary": {"share": 50}},
+        },
+    ),
 }
 
 
@@ -48,7 +65,9 @@ class Goldens(unittest.TestCase):
                     found = r.render(files, values, helm)
                     self.assertEqual(sorted(found), sorted(expected))
                     for key, o in found.items():
-                        self.assertEqual(o, expected[key], f"{key}; after a change that is meant: rendered_objects_test.py --update")
+                        self.assertEqual(
+                            o, expected[key], f"{key}; after a change that is meant: rendered_objects_test.py --update"
+                        )
 
     def test_lint_is_content_with_every_values_file(self):
         files = [[r.preset(f[:-5])] for f in sorted(os.listdir(r.PRESETS))] + [[], [r.QUESTION_ANSWERING, r.MILVUS]]
@@ -72,11 +91,12 @@ class Schemas(unittest.TestCase):
     def test_what_a_schema_finds(self):
         schema = custom_resources()["machinelearning.seldon.io/v1", "SeldonDeployment"]
         for change, words in (
-                (lambda p: p.update(nodeSelector={}), "spec.predictors[0].nodeSelector is unknown"),
-                (lambda p: p.update(replicas="2"), "spec.predictors[0].replicas: '2' is no integer"),
-                (lambda p: p["graph"].update(type="MODELS"), "is not one of"),
-                (lambda p: p.pop("graph"), "spec.predictors[0].graph is missing"),
-                (lambda p: p["componentSpecs"][0]["spec"].update(nodeSelector={"a": 1}), "nodeSelector.a: 1 is no string")):
+            (lambda p: p.update(nodeSelector={}), "spec.predictors[0].nodeSelector is unknown"),
+            (lambda p: p.update(replicas="2"), "spec.predictors[0].replicas: '2' is no integer"),
+            (lambda p: p["graph"].update(type="MODELS"), "is not one of"),
+            (lambda p: p.pop("graph"), "spec.predictors[0].graph is missing"),
+            (lambda p: p["componentSpecs"][0]["spec"].update(nodeSelector={"a": 1}), "nodeSelector.a: 1 is no string"),
+        ):
             o = json.loads(json.dumps(r.render()["SeldonDeployment", "sibyl-model-helpdesk"]))
             change(o["spec"]["predictors"][0])
             self.assertTrue(any(words in x for x in faults(o["spec"], schema, "spec")), words)
@@ -90,8 +110,11 @@ class Training(unittest.TestCase):
         return next(t for t in self.template(**options)["templates"] if t["name"] == name)
 
     def test_steps_follow_one_another(self):
-        for kind, steps in (("supervised", "prepare train evaluate publish deploy"), ("coldstart", "prepare train evaluate publish deploy"),
-                            ("evaluation", "prepare evaluate")):
+        for kind, steps in (
+            ("supervised", "prepare train evaluate publish deploy"),
+            ("coldstart", "prepare train evaluate publish deploy"),
+            ("evaluation", "prepare evaluate"),
+        ):
             spec = self.template(kind)
             tasks = next(t for t in spec["templates"] if t["name"] == spec["entrypoint"])["dag"]["tasks"]
             self.assertEqual([t["name"] for t in tasks], steps.split())
@@ -102,7 +125,10 @@ class Training(unittest.TestCase):
 
     def test_what_the_pods_run(self):
         for name in ("prepare", "train", "evaluate", "publish", "deploy"):
-            for values, workspace in ((None, "/workspace/{{workflow.name}}"), (STORE, "s3://bucket/sibyl/runs/{{workflow.name}}")):
+            for values, workspace in (
+                (None, "/workspace/{{workflow.name}}"),
+                (STORE, "s3://bucket/sibyl/runs/{{workflow.name}}"),
+            ):
                 c = self.step(name, values=values)["container"]
                 self.assertEqual(c["command"], ["sibyl"])
                 expected = ["step", name, "--workspace", workspace]
@@ -112,9 +138,13 @@ class Training(unittest.TestCase):
 
     def test_a_gpu_decides_the_trainers_image(self):
         self.assertEqual(self.step("train")["container"]["image"], "sibyl-trainer:0.1.0-cpu")
-        self.assertEqual(self.step("train", files=[r.preset("eks")])["container"]["image"], "sibyl-trainer:0.1.0-cuda13")
+        self.assertEqual(
+            self.step("train", files=[r.preset("eks")])["container"]["image"], "sibyl-trainer:0.1.0-cuda13"
+        )
         values = {"images": {"registry": "example.com/team/", "trainer": {"variant": "cuda12"}}}
-        self.assertEqual(self.step("train", values=values)["container"]["image"], "example.com/team/sibyl-trainer:0.1.0-cuda12")
+        self.assertEqual(
+            self.step("train", values=values)["container"]["image"], "example.com/team/sibyl-trainer:0.1.0-cuda12"
+        )
         self.assertEqual(self.step("prepare", values=values)["container"]["image"], "example.com/team/sibyl:0.1.0")
         pinned = {"images": {"trainer": {"digest": "sha256:" + "0" * 64}}}
         self.assertEqual(self.step("train", values=pinned)["container"]["image"], "sibyl-trainer@sha256:" + "0" * 64)
@@ -125,9 +155,13 @@ class Training(unittest.TestCase):
                 if "container" in step:
                     self.assertRegex(step["timeout"], r"^[1-9][0-9]*m$")
                     self.assertRegex(step["retryStrategy"]["limit"], r"^[1-9][0-9]*$")
-                    self.assertNotIn("maxDuration", step["retryStrategy"]["backoff"], "it would replace the pod's deadline")
+                    self.assertNotIn(
+                        "maxDuration", step["retryStrategy"]["backoff"], "it would replace the pod's deadline"
+                    )
         for template in r.of_kind(r.render(), "WorkflowTemplate"):
-            self.assertGreater(template["spec"]["activeDeadlineSeconds"], 0, "a pod that waits for a node ends by nothing else")
+            self.assertGreater(
+                template["spec"]["activeDeadlineSeconds"], 0, "a pod that waits for a node ends by nothing else"
+            )
         spec = self.template()
         self.assertEqual(spec["activeDeadlineSeconds"], 1800 * 60)
         self.assertEqual(spec["ttlStrategy"], {"secondsAfterSuccess": 86400, "secondsAfterFailure": 604800})
@@ -137,26 +171,38 @@ class Training(unittest.TestCase):
         """The expression, with each end of a pod that Kubernetes and Argo report."""
         expression = " ".join(self.step("train")["retryStrategy"]["expression"].split())
         message = re.search(r'lastRetry\.message matches "([^"]*)"', expression).group(1)
-        self.assertEqual(expression, 'lastRetry.status == "Error" or lastRetry.message matches "' + message
-                         + '" or asInt(lastRetry.exitCode) == 75')
+        self.assertEqual(
+            expression,
+            'lastRetry.status == "Error" or lastRetry.message matches "'
+            + message
+            + '" or asInt(lastRetry.exitCode) == 75',
+        )
         self.assertEqual(self.step("train")["retryStrategy"]["retryPolicy"], "Always")
 
         def again(status, text, code):
             return status == "Error" or bool(re.search(message, text)) or code == 75
+
         for status, text, code, expected in (
-                ("Failed", "Pod was terminated in response to imminent node shutdown.", -1, True),
-                ("Error", "pod deleted", -1, True), ("Failed", "Evicted: node was low on memory", 137, True),
-                ("Failed", "Preempted in order to admit critical pod", -1, True),
-                ("Failed", "node was lost", -1, True), ("Failed", "main: Error (exit code 75)", 75, True),
-                ("Failed", "main: Error (exit code 65)", 65, False), ("Failed", "OOMKilled (exit code 137)", 137, False),
-                ("Failed", "main: Error (exit code 70)", 70, False), ("Failed", "Step exceeded its deadline", -1, False)):
+            ("Failed", "Pod was terminated in response to imminent node shutdown.", -1, True),
+            ("Error", "pod deleted", -1, True),
+            ("Failed", "Evicted: node was low on memory", 137, True),
+            ("Failed", "Preempted in order to admit critical pod", -1, True),
+            ("Failed", "node was lost", -1, True),
+            ("Failed", "main: Error (exit code 75)", 75, True),
+            ("Failed", "main: Error (exit code 65)", 65, False),
+            ("Failed", "OOMKilled (exit code 137)", 137, False),
+            ("Failed", "main: Error (exit code 70)", 70, False),
+            ("Failed", "Step exceeded its deadline", -1, False),
+        ):
             self.assertEqual(again(status, text, code), expected, text)
 
     def test_grace_and_runtime_class(self):
         plain = {"terminationGracePeriodSeconds": 15, **r.ARGO_PATCH}
         self.assertEqual(json.loads(self.step("prepare")["podSpecPatch"]), plain)
         k3s = [r.preset("k3s")]
-        self.assertEqual(json.loads(self.step("train", files=k3s)["podSpecPatch"]), {**plain, "runtimeClassName": "nvidia"})
+        self.assertEqual(
+            json.loads(self.step("train", files=k3s)["podSpecPatch"]), {**plain, "runtimeClassName": "nvidia"}
+        )
         self.assertEqual(json.loads(self.step("prepare", files=k3s)["podSpecPatch"]), plain)
 
     def test_a_running_step_is_not_evicted_to_empty_its_node(self):
@@ -167,7 +213,9 @@ class Training(unittest.TestCase):
     def test_labels_are_passed_through(self):
         meta = self.step("train", values=EVERYTHING)["metadata"]["labels"]
         self.assertEqual((meta["kueue.x-k8s.io/queue-name"], meta["team"]), ("gpu-queue", "search"))
-        job = r.job_manifests(r.render(values={**EVERYTHING, "retraining": {}, "trainer": {"kind": "job", "queue": "q"}}))["supervised", "train"]
+        job = r.job_manifests(
+            r.render(values={**EVERYTHING, "retraining": {}, "trainer": {"kind": "job", "queue": "q"}})
+        )["supervised", "train"]
         self.assertEqual(job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"], "q")
 
     def test_plain_jobs(self):
@@ -177,7 +225,7 @@ class Training(unittest.TestCase):
         self.assertEqual(data["supervised.steps"], "prepare train evaluate publish deploy")
         self.assertEqual(data["evaluation.steps"], "prepare evaluate")
         self.assertEqual(len(jobs), 12)
-        for (kind, step), job in jobs.items():
+        for (_, step), job in jobs.items():
             spec = job["spec"]
             self.assertEqual((job["apiVersion"], job["kind"]), ("batch/v1", "Job"))
             self.assertEqual(spec["template"]["spec"]["restartPolicy"], "Never")
@@ -212,15 +260,27 @@ class Serving(unittest.TestCase):
                     self.assertFalse("replicas" in p and "hpaSpec" in p["componentSpecs"][0])
 
     def test_seldons_traps_are_closed(self):
-        pod = r.render()["SeldonDeployment", "sibyl-model-helpdesk"]["spec"]["predictors"][0]["componentSpecs"][0]["spec"]
+        pod = r.render()["SeldonDeployment", "sibyl-model-helpdesk"]["spec"]["predictors"][0]["componentSpecs"][0][
+            "spec"
+        ]
         container = pod["containers"][0]
         for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
             self.assertIn("httpGet", container[probe])
         self.assertIn("preStop", container["lifecycle"], "else Seldon starts a shell")
         self.assertIn("runAsUser", pod["securityContext"], "else Seldon sets its own")
-        self.assertEqual({p["name"]: p["containerPort"] for p in container["ports"]}, {"http": 9000, "grpc": 9500, "metrics": 6000})
-        self.assertEqual(container["args"], ["serve", "--role", "models", "--model",
-                                             "helpdesk=http://sibyl-answers.default.svc:8080/v1/models/helpdesk/current"])
+        self.assertEqual(
+            {p["name"]: p["containerPort"] for p in container["ports"]}, {"http": 9000, "grpc": 9500, "metrics": 6000}
+        )
+        self.assertEqual(
+            container["args"],
+            [
+                "serve",
+                "--role",
+                "models",
+                "--model",
+                "helpdesk=http://sibyl-answers.default.svc:8080/v1/models/helpdesk/current",
+            ],
+        )
 
     def test_the_version_is_never_rendered(self):
         for files, values in CASES.values():
@@ -233,15 +293,30 @@ class Serving(unittest.TestCase):
 
     def test_a_canary_reads_the_candidate(self):
         predictors = r.render(values={**STORE, "serving": {"canary": {"share": 10, "replicas": 2}}})[
-            "SeldonDeployment", "sibyl-model-helpdesk"]["spec"]["predictors"]
-        self.assertEqual([(p["name"], p["traffic"], p["replicas"]) for p in predictors], [("default", 90, 1), ("canary", 10, 2)])
+            "SeldonDeployment", "sibyl-model-helpdesk"
+        ]["spec"]["predictors"]
+        self.assertEqual(
+            [(p["name"], p["traffic"], p["replicas"]) for p in predictors], [("default", 90, 1), ("canary", 10, 2)]
+        )
         models = [p["componentSpecs"][0]["spec"]["containers"][0]["args"][-1] for p in predictors]
-        self.assertEqual(models, ["helpdesk=s3://bucket/sibyl/models/helpdesk/current", "helpdesk=s3://bucket/sibyl/models/helpdesk/candidate"])
+        self.assertEqual(
+            models,
+            [
+                "helpdesk=s3://bucket/sibyl/models/helpdesk/current",
+                "helpdesk=s3://bucket/sibyl/models/helpdesk/candidate",
+            ],
+        )
 
     def test_deploy_is_pointed_at_what_is_rendered(self):
-        for serving, kind in (("seldon", "SeldonDeployment"), ("kserve", "InferenceService"), ("deployment", "Deployment")):
+        for serving, kind in (
+            ("seldon", "SeldonDeployment"),
+            ("kserve", "InferenceService"),
+            ("deployment", "Deployment"),
+        ):
             objects = r.render(values={"serving": {"kind": serving}})
-            step = next(t for t in objects["WorkflowTemplate", "sibyl-coldstart"]["spec"]["templates"] if t["name"] == "deploy")
+            step = next(
+                t for t in objects["WorkflowTemplate", "sibyl-coldstart"]["spec"]["templates"] if t["name"] == "deploy"
+            )
             env = {e["name"]: e.get("value") for e in step["container"]["env"]}
             targets = json.loads(env["SIBYL_DEPLOY_TARGETS"])
             self.assertEqual(env["SIBYL_DEPLOY_KIND"], serving)
@@ -251,10 +326,14 @@ class Serving(unittest.TestCase):
             self.assertEqual((rule[0]["resourceNames"], rule[0]["verbs"]), ([targets["helpdesk"]], ["get", "patch"]))
 
     def test_the_answer_server_calls_the_model(self):
-        for serving, url in (("seldon", "seldon+http://sibyl-model-helpdesk-default.default.svc:8000"),
-                             ("kserve", "v2+http://sibyl-model-helpdesk-predictor.default.svc"),
-                             ("deployment", "v2+http://sibyl-model-helpdesk.default.svc:8080")):
-            args = r.render(values={"serving": {"kind": serving}})["StatefulSet", "sibyl-answers"]["spec"]["template"]["spec"]["containers"][0]["args"]
+        for serving, url in (
+            ("seldon", "seldon+http://sibyl-model-helpdesk-default.default.svc:8000"),
+            ("kserve", "v2+http://sibyl-model-helpdesk-predictor.default.svc"),
+            ("deployment", "v2+http://sibyl-model-helpdesk.default.svc:8080"),
+        ):
+            args = r.render(values={"serving": {"kind": serving}})["StatefulSet", "sibyl-answers"]["spec"]["template"][
+                "spec"
+            ]["containers"][0]["args"]
             self.assertEqual(args[args.index("--encoder") + 1], "helpdesk=" + url)
 
 
@@ -267,7 +346,9 @@ class Security(unittest.TestCase):
                 self.assertEqual(context["seccompProfile"], {"type": "RuntimeDefault"})
                 for c in pod["containers"]:
                     own = c["securityContext"]
-                    self.assertEqual((own["allowPrivilegeEscalation"], own["capabilities"]), (False, {"drop": ["ALL"]}), where)
+                    self.assertEqual(
+                        (own["allowPrivilegeEscalation"], own["capabilities"]), (False, {"drop": ["ALL"]}), where
+                    )
                     self.assertTrue(own.get("readOnlyRootFilesystem") or c["name"] == "milvus", where)
                 for volume in pod["volumes"]:
                     self.assertNotIn("hostPath", volume)
@@ -291,9 +372,15 @@ class Security(unittest.TestCase):
         objects = r.render(values=EVERYTHING)
         for secret in r.of_kind(objects, "Secret"):
             self.assertEqual(set(secret) & {"data", "stringData"}, set())
-        env = {e["name"]: e for t in objects["WorkflowTemplate", "sibyl-supervised"]["spec"]["templates"] if t["name"] == "publish"
-               for e in t["container"]["env"]}
-        self.assertEqual(env["AWS_SECRET_ACCESS_KEY"]["valueFrom"], {"secretKeyRef": {"name": "s3", "key": "AWS_SECRET_ACCESS_KEY"}})
+        env = {
+            e["name"]: e
+            for t in objects["WorkflowTemplate", "sibyl-supervised"]["spec"]["templates"]
+            if t["name"] == "publish"
+            for e in t["container"]["env"]
+        }
+        self.assertEqual(
+            env["AWS_SECRET_ACCESS_KEY"]["valueFrom"], {"secretKeyRef": {"name": "s3", "key": "AWS_SECRET_ACCESS_KEY"}}
+        )
         self.assertEqual(env["SIBYL_API_KEY"]["valueFrom"], {"secretKeyRef": {"name": "sibyl-api-keys", "key": "key"}})
 
     def test_policies_select_our_pods(self):
@@ -312,7 +399,9 @@ class Security(unittest.TestCase):
             for where, pod, _ in r.pod_specs(objects):
                 have = {v["name"] for v in pod["volumes"]}
                 owner = objects.get(("StatefulSet", where))
-                have |= {c["metadata"]["name"] for c in owner["spec"].get("volumeClaimTemplates", [])} if owner else set()
+                have |= (
+                    {c["metadata"]["name"] for c in owner["spec"].get("volumeClaimTemplates", [])} if owner else set()
+                )
                 used = {m["name"] for c in pod["containers"] for m in c["volumeMounts"]}
                 self.assertLessEqual(used, have, f"{name}: {where}")
 
@@ -322,30 +411,59 @@ class Security(unittest.TestCase):
             pods = [meta["labels"] for _, _, meta in r.pod_specs(objects)]
             for service in r.of_kind(objects, "Service"):
                 wanted = service["spec"]["selector"]
-                self.assertTrue(any(wanted.items() <= have.items() for have in pods), f"{name}: {service['metadata']['name']}")
+                self.assertTrue(
+                    any(wanted.items() <= have.items() for have in pods), f"{name}: {service['metadata']['name']}"
+                )
 
 
 class Milvus(unittest.TestCase):
     def config(self, values):
-        return r.yaml.load(r.render(values={"ml-model-service": {"milvus": values}})["ConfigMap", "sibyl-milvus"]["data"]["server_config.yaml"],
-                           Loader=r.Strict)
+        return r.yaml.load(
+            r.render(values={"ml-model-service": {"milvus": values}})["ConfigMap", "sibyl-milvus"]["data"][
+                "server_config.yaml"
+            ],
+            Loader=r.Strict,
+        )
 
     def test_server_config(self):
-        cpu, gpu = self.config({}), self.config({"gpu": {"enabled": True, "gpuSearchThreshold": 0, "searchDevices": ["gpu0", "gpu1"]}})
+        cpu, gpu = (
+            self.config({}),
+            self.config({"gpu": {"enabled": True, "gpuSearchThreshold": 0, "searchDevices": ["gpu0", "gpu1"]}}),
+        )
         self.assertEqual(str(cpu["version"]), "0.5")
         self.assertEqual(cpu["gpu"]["enable"], False)
-        self.assertEqual(gpu["gpu"], {"enable": True, "cache_size": "1GB", "gpu_search_threshold": 0, "search_devices": ["gpu0", "gpu1"],
-                                      "build_index_devices": ["gpu0"]})
-        self.assertEqual(cpu["network"], {"bind.address": "0.0.0.0", "bind.port": 19530, "http.enable": True, "http.port": 19121})
-        self.assertEqual((cpu["cache"]["cache_size"], cpu["wal"]["enable"], cpu["storage"]["path"]), ("4GB", True, "/var/lib/milvus"))
+        self.assertEqual(
+            gpu["gpu"],
+            {
+                "enable": True,
+                "cache_size": "1GB",
+                "gpu_search_threshold": 0,
+                "search_devices": ["gpu0", "gpu1"],
+                "build_index_devices": ["gpu0"],
+            },
+        )
+        self.assertEqual(
+            cpu["network"], {"bind.address": "0.0.0.0", "bind.port": 19530, "http.enable": True, "http.port": 19121}
+        )
+        self.assertEqual(
+            (cpu["cache"]["cache_size"], cpu["wal"]["enable"], cpu["storage"]["path"]), ("4GB", True, "/var/lib/milvus")
+        )
 
     def test_resources_under_the_image_and_beside_it(self):
         gpu, memory = {"limits": {"nvidia.com/gpu": 1}}, {"limits": {"memory": "8Gi"}, "requests": {"memory": "4Gi"}}
-        for values, expected in (({"image": {"resources": gpu}}, gpu), ({"resources": memory}, memory),
-                                 ({"image": {"resources": gpu}, "resources": memory},
-                                  {"limits": {"nvidia.com/gpu": 1, "memory": "8Gi"}, "requests": {"memory": "4Gi"}}),
-                                 ({"image": {"resources": {"limits": {"memory": "1Gi"}}}, "resources": memory}, memory), ({}, None)):
-            pod = r.render(values={"ml-model-service": {"milvus": values}})["StatefulSet", "sibyl-milvus"]["spec"]["template"]["spec"]
+        for values, expected in (
+            ({"image": {"resources": gpu}}, gpu),
+            ({"resources": memory}, memory),
+            (
+                {"image": {"resources": gpu}, "resources": memory},
+                {"limits": {"nvidia.com/gpu": 1, "memory": "8Gi"}, "requests": {"memory": "4Gi"}},
+            ),
+            ({"image": {"resources": {"limits": {"memory": "1Gi"}}}, "resources": memory}, memory),
+            ({}, None),
+        ):
+            pod = r.render(values={"ml-model-service": {"milvus": values}})["StatefulSet", "sibyl-milvus"]["spec"][
+                "template"
+            ]["spec"]
             self.assertEqual(pod["containers"][0].get("resources"), expected)
 
     def test_ports(self):
@@ -353,15 +471,24 @@ class Milvus(unittest.TestCase):
         self.assertEqual({p["name"]: p["port"] for p in service["ports"]}, {"grpc": 19530, "http": 19121})
 
     def test_it_can_be_switched_off(self):
-        self.assertNotIn(("StatefulSet", "sibyl-milvus"), r.render([r.MILVUS], {"ml-model-service": {"milvus": {"enabled": False}}}))
+        self.assertNotIn(
+            ("StatefulSet", "sibyl-milvus"), r.render([r.MILVUS], {"ml-model-service": {"milvus": {"enabled": False}}})
+        )
 
 
 class Notes(unittest.TestCase):
     def test_what_to_do_and_what_to_know(self):
         text = r.notes([r.QUESTION_ANSWERING, r.MILVUS])
-        for words in ("sibyl cluster submit JOB.yaml", "workflowtemplate/sibyl-supervised", "http://sibyl-model-helpdesk-default.default.svc:8000",
-                      "Business Source License", "Argo Workflows is not there", "Seldon Core is not there",
-                      "Milvus and training (coldstart, supervised) ask for GPUs of the same pool", "the GPU node never goes away"):
+        for words in (
+            "sibyl cluster submit JOB.yaml",
+            "workflowtemplate/sibyl-supervised",
+            "http://sibyl-model-helpdesk-default.default.svc:8000",
+            "Business Source License",
+            "Argo Workflows is not there",
+            "Seldon Core is not there",
+            "Milvus and training (coldstart, supervised) ask for GPUs of the same pool",
+            "the GPU node never goes away",
+        ):
             self.assertIn(words, text)
         self.assertNotIn("has no nodeSelector", text)
         self.assertNotIn("without effect", text)
@@ -383,12 +510,27 @@ class Notes(unittest.TestCase):
         self.assertIn("supervised.seldon asks for a GPU", r.notes(values=serving))
 
     def test_ignored_values_are_listed(self):
-        text = r.notes(values={"question-answering": {"image": {"qnaTag": "1"}, "rbac": {"create": True}, "tls": {"keystorePassword": "x"}},
-                               "ml-model-service": {"replicaCount": 2, "milvus": {"mysql": {"enabled": True}}}})
+        text = r.notes(
+            values={
+                "question-answering": {
+                    "image": {"qnaTag": "1"},
+                    "rbac": {"create": True},
+                    "tls": {"keystorePassword": "x"},
+                },
+                "ml-model-service": {"replicaCount": 2, "milvus": {"mysql": {"enabled": True}}},
+            }
+        )
         listed = text.split("Accepted and without effect here:\n")[1]
-        self.assertEqual([line.strip("* \n") for line in listed.strip().splitlines()],
-                         ["question-answering.image", "question-answering.rbac", "question-answering.tls", "ml-model-service.replicaCount",
-                          "ml-model-service.milvus.mysql"])
+        self.assertEqual(
+            [line.strip("* \n") for line in listed.strip().splitlines()],
+            [
+                "question-answering.image",
+                "question-answering.rbac",
+                "question-answering.tls",
+                "ml-model-service.replicaCount",
+                "ml-model-service.milvus.mysql",
+            ],
+        )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of rendered manifests share: Helm 3 and 4, objects by kind and name, where steps are placed."""
+
 import json
 import os
 import shutil
@@ -33,7 +34,10 @@ BASE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's is ten times a
 
 _CONTEXT = {"allowPrivilegeEscalation": False, "runAsNonRoot": True, "capabilities": {"drop": ["ALL"]}}
 # What every pod of Argo's is patched with, so that it is a restricted one.
-ARGO_PATCH = {"initContainers": [{"name": "init", "securityContext": _CONTEXT}], "containers": [{"name": "wait", "securityContext": _CONTEXT}]}
+ARGO_PATCH = {
+    "initContainers": [{"name": "init", "securityContext": _CONTEXT}],
+    "containers": [{"name": "wait", "securityContext": _CONTEXT}],
+}
 
 
 class Strict(BASE):
@@ -169,11 +173,15 @@ def pod_specs(objects):
             spec = o["spec"]
             for step in spec["templates"]:
                 if "container" in step:
-                    pod = {"containers": [{"name": "main", **step["container"]}], "volumes": spec["volumes"],
-                           "securityContext": spec["securityContext"],
-                           "serviceAccountName": step.get("serviceAccountName", spec["serviceAccountName"]),
-                           "automountServiceAccountToken": step.get("automountServiceAccountToken",
-                                                                    spec["automountServiceAccountToken"])}
+                    pod = {
+                        "containers": [{"name": "main", **step["container"]}],
+                        "volumes": spec["volumes"],
+                        "securityContext": spec["securityContext"],
+                        "serviceAccountName": step.get("serviceAccountName", spec["serviceAccountName"]),
+                        "automountServiceAccountToken": step.get(
+                            "automountServiceAccountToken", spec["automountServiceAccountToken"]
+                        ),
+                    }
                     yield f"{name}.{step['name']}", pod, step["metadata"]
         elif kind in ("Deployment", "StatefulSet"):
             yield name, o["spec"]["template"]["spec"], o["spec"]["template"]["metadata"]

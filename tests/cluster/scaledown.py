@@ -7,13 +7,14 @@
     scaledown.py --from state.json NODE...   any cluster, saved by
         kubectl get nodes,pods,poddisruptionbudgets,replicasets,replicationcontrollers,statefulsets,jobs -A -o json
 
-Exit code 0: every named node may go. 1: some node is held. 2: the cluster could not be asked. Rules, in the autoscaler's order
-and with its default flags: mirror and DaemonSet pods, long-terminating pods and finished pods
+Exit code 0: every named node may go. 1: some node is held. 2: the cluster could not be asked. Rules, in the
+autoscaler's order and with its default flags: mirror and DaemonSet pods, long-terminating pods and finished pods
 do not count; `safe-to-evict: "true"` frees a pod; a pod without a known controller, a
 kube-system pod without a disruption budget, `safe-to-evict: "false"`, local storage (hostPath,
 emptyDir not in memory) and an exhausted disruption budget hold the node; so does a pod that
 fits on no other node, and a node that is used above the threshold (GPUs only on GPU nodes).
 """
+
 import argparse
 import datetime
 import json
@@ -27,13 +28,12 @@ SAFE_VOLUMES = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
 NO_SCALE_DOWN = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 GPU = "nvidia.com/gpu"
 REPLICATED = {"ReplicaSet", "ReplicationController", "StatefulSet", "Job"}
-UNITS = {"m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12,
-         "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+UNITS = {"m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
 
 def amount(text):
     number = str(text).rstrip("mkKMGTi")
-    return float(number) * UNITS[str(text)[len(number):]]
+    return float(number) * UNITS[str(text)[len(number) :]]
 
 
 def annotation(obj, key):
@@ -72,8 +72,12 @@ def matches(selector, labels):
             return False
     for e in selector.get("matchExpressions") or []:
         has, value, wanted = e["key"] in labels, labels.get(e["key"]), e.get("values", [])
-        ok = {"In": has and value in wanted, "NotIn": not (has and value in wanted),
-              "Exists": has, "DoesNotExist": not has}.get(e["operator"], False)
+        ok = {
+            "In": has and value in wanted,
+            "NotIn": not (has and value in wanted),
+            "Exists": has,
+            "DoesNotExist": not has,
+        }.get(e["operator"], False)
         if not ok:
             return False
     return True
@@ -100,22 +104,31 @@ class State:
         self.nodes = {n["metadata"]["name"]: n for n in by_kind.get("Node", [])}
         self.budgets = by_kind.get("PodDisruptionBudget", [])
         self.pods = by_kind.get("Pod", [])
-        self.owners = {(k, o["metadata"]["namespace"], o["metadata"]["name"])
-                       for k in REPLICATED for o in by_kind.get(k, [])}
+        self.owners = {
+            (k, o["metadata"]["namespace"], o["metadata"]["name"]) for k in REPLICATED for o in by_kind.get(k, [])
+        }
 
     def on(self, node):
         return [p for p in self.pods if p["spec"].get("nodeName") == node]
 
     def budgets_of(self, pod):
         meta = pod["metadata"]
-        return [b for b in self.budgets if b["metadata"]["namespace"] == meta["namespace"]
-                and matches(b["spec"].get("selector") or {}, meta.get("labels", {}))]
+        return [
+            b
+            for b in self.budgets
+            if b["metadata"]["namespace"] == meta["namespace"]
+            and matches(b["spec"].get("selector") or {}, meta.get("labels", {}))
+        ]
 
     def counts(self, pod):
         """False for pods that the autoscaler ignores on a node that it removes."""
         owner = controller(pod)
-        return not (annotation(pod, "kubernetes.io/config.mirror") or long_terminating(pod, self.now)
-                    or (owner and owner["kind"] == "DaemonSet") or finished(pod))
+        return not (
+            annotation(pod, "kubernetes.io/config.mirror")
+            or long_terminating(pod, self.now)
+            or (owner and owner["kind"] == "DaemonSet")
+            or finished(pod)
+        )
 
     def holds(self, pod):
         """Why this pod may not be evicted, or None."""
@@ -160,8 +173,9 @@ class State:
         terms = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms")
         if terms and not any(matches(t, labels) for t in terms):
             return False
-        if any(t["effect"] in ("NoSchedule", "NoExecute") and not tolerates(pod, t)
-               for t in node["spec"].get("taints", [])):
+        if any(
+            t["effect"] in ("NoSchedule", "NoExecute") and not tolerates(pod, t) for t in node["spec"].get("taints", [])
+        ):
             return False
         left = self.free(name)
         return all(left.get(k, 0) >= v for k, v in requests(pod).items())

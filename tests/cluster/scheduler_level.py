@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real scheduler over simulated nodes: what lands where, what waits, and why."""
+
 import json
 import unittest
 
@@ -22,8 +23,13 @@ def step_pod(space, kind, step, name):
     """A pod as Argo makes it of a template: the fields that decide where it lands."""
     spec = c.get("workflowtemplate", f"sibyl-{kind}", "-n", space)["spec"]
     template = next(t for t in spec["templates"] if t["name"] == step)
-    pod = {"restartPolicy": "Never", "containers": [{"name": "main", **template["container"]}], "volumes": spec["volumes"],
-           "securityContext": spec["securityContext"], "serviceAccountName": spec["serviceAccountName"]}
+    pod = {
+        "restartPolicy": "Never",
+        "containers": [{"name": "main", **template["container"]}],
+        "volumes": spec["volumes"],
+        "securityContext": spec["securityContext"],
+        "serviceAccountName": spec["serviceAccountName"],
+    }
     pod |= {k: template[k] for k in ("nodeSelector", "tolerations") if k in template}
     meta = {"name": name, "namespace": space, "annotations": {"sim.sibyl.dev/hold": "true"}}
     c.apply({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": pod}, namespace=space)
@@ -32,7 +38,9 @@ def step_pod(space, kind, step, name):
 
 def gpus(space, name):
     pod = c.get("pod", name, "-n", space)
-    return sum(int(x.get("resources", {}).get("limits", {}).get("nvidia.com/gpu", 0)) for x in pod["spec"]["containers"])
+    return sum(
+        int(x.get("resources", {}).get("limits", {}).get("nvidia.com/gpu", 0)) for x in pod["spec"]["containers"]
+    )
 
 
 def serving_pods(space):
@@ -73,10 +81,20 @@ class Scheduler(unittest.TestCase):
 
     def test_a_full_cpu_pool_does_not_push_the_model_to_the_gpu(self):
         c.namespace("s-filler", restricted=False)
-        c.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "filler"}, "spec": {
-            "nodeSelector": {"kubernetes.io/hostname": CPU},
-            "containers": [{"name": "main", "image": "example.invalid/filler", "resources": {"requests": {"cpu": "7900m"}}}]}},
-            namespace="s-filler")
+        c.apply(
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": "filler"},
+                "spec": {
+                    "nodeSelector": {"kubernetes.io/hostname": CPU},
+                    "containers": [
+                        {"name": "main", "image": "example.invalid/filler", "resources": {"requests": {"cpu": "7900m"}}}
+                    ],
+                },
+            },
+            namespace="s-filler",
+        )
         self.assertEqual(c.node_of("s-filler", "filler"), CPU)
         install("s-full", r.QUESTION_ANSWERING)
         pod = c.wait("the model's pods", lambda: serving_pods("s-full"))[0]["metadata"]["name"]
@@ -101,16 +119,26 @@ class Scheduler(unittest.TestCase):
         self.assertIn("exceeded quota", str(refused.exception))
 
     def test_other_clouds_with_their_presets(self):
-        for preset, cloud in (("eks", ("eks",)), ("eks-spot", ("eks", "--spot")), ("aks", ("aks",)), ("aks-spot", ("aks", "--spot")),
-                              ("gke", ("gke",)), ("gke-spot", ("gke", "--spot"))):
+        for preset, cloud in (
+            ("eks", ("eks",)),
+            ("eks-spot", ("eks", "--spot")),
+            ("aks", ("aks",)),
+            ("aks-spot", ("aks", "--spot")),
+            ("gke", ("gke",)),
+            ("gke-spot", ("gke", "--spot")),
+        ):
             with self.subTest(preset):
                 c.no_nodes()
                 c.pools(*cloud)
                 space = f"s-{preset}"
                 install(space, r.preset(preset))
-                self.assertEqual(c.node_of(space, step_pod(space, "supervised", "train", "train")), f"{cloud[0]}-gpu-nodepool-0")
+                self.assertEqual(
+                    c.node_of(space, step_pod(space, "supervised", "train", "train")), f"{cloud[0]}-gpu-nodepool-0"
+                )
                 for step in ("prepare", "evaluate", "publish", "deploy"):
-                    self.assertEqual(c.node_of(space, step_pod(space, "coldstart", step, step)), f"{cloud[0]}-cpu-nodepool-0")
+                    self.assertEqual(
+                        c.node_of(space, step_pod(space, "coldstart", step, step)), f"{cloud[0]}-cpu-nodepool-0"
+                    )
                 pods = c.wait("the model's pods", lambda space=space: serving_pods(space))
                 self.assertEqual(c.node_of(space, pods[0]["metadata"]["name"]), f"{cloud[0]}-cpu-nodepool-0")
 
@@ -125,7 +153,11 @@ class Scheduler(unittest.TestCase):
         def failed():
             conditions = c.get("job", name, "-n", "s-jobs")["status"].get("conditions", [])
             return next((x for x in conditions if x["type"] == "Failed"), None)
+
         self.assertEqual(c.wait("a failing program to end its Job", failed)["reason"], "PodFailurePolicy")
         prepare = json.loads(data["supervised.prepare.json"])
         c.apply(prepare, namespace="s-jobs")
-        c.wait("prepare to be done", lambda: c.get("job", prepare["metadata"]["name"], "-n", "s-jobs")["status"].get("succeeded"))
+        c.wait(
+            "prepare to be done",
+            lambda: c.get("job", prepare["metadata"]["name"], "-n", "s-jobs")["status"].get("succeeded"),
+        )

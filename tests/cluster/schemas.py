@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objects against structural schemas (CRDs, OpenAPI): names that a schema does not have, and wrong types. An API server
 does the same; this needs none."""
+
 import glob
 import os
 
@@ -17,13 +18,23 @@ def faults(value, schema, path="", definitions=None):
     if "allOf" in schema and "properties" not in schema and "type" not in schema:
         return [x for part in schema["allOf"] for x in faults(value, part, path, definitions)]
     if schema.get("x-kubernetes-int-or-string") or schema.get("oneOf"):
-        return [] if isinstance(value, (int, float, str)) and not isinstance(value, bool) else [f"{path}: {value!r} is no amount"]
+        return (
+            []
+            if isinstance(value, (int, float, str)) and not isinstance(value, bool)
+            else [f"{path}: {value!r} is no amount"]
+        )
     kind = schema.get("type")
     if kind and (not isinstance(value, TYPES[kind]) or (isinstance(value, bool) and kind != "boolean")):
         return [f"{path}: {value!r} is no {kind}"]
-    found = [f"{path}: {value!r} is not one of {schema['enum']}"] if "enum" in schema and value not in schema["enum"] else []
+    found = (
+        [f"{path}: {value!r} is not one of {schema['enum']}"]
+        if "enum" in schema and value not in schema["enum"]
+        else []
+    )
     if isinstance(value, list):
-        return found + [x for i, v in enumerate(value) for x in faults(v, schema.get("items", {}), f"{path}[{i}]", definitions)]
+        return found + [
+            x for i, v in enumerate(value) for x in faults(v, schema.get("items", {}), f"{path}[{i}]", definitions)
+        ]
     if not isinstance(value, dict):
         return found
     found += [f"{path}.{name} is missing" for name in schema.get("required", []) if name not in value]
@@ -41,7 +52,9 @@ def faults(value, schema, path="", definitions=None):
 
 def custom_resources():
     """{(apiVersion, kind): schema of spec} of our own CRDs, and of Argo's full ones where the tools are built."""
-    files = glob.glob(os.path.join(cluster.HERE, "crds", "*.yaml")) + glob.glob(os.path.join(cluster.DIR, "argo-crds", "full", "argoproj.io_*.yaml"))
+    files = glob.glob(os.path.join(cluster.HERE, "crds", "*.yaml")) + glob.glob(
+        os.path.join(cluster.DIR, "argo-crds", "full", "argoproj.io_*.yaml")
+    )
     found = {}
     for name in files:
         with open(name, encoding="utf-8") as file:
