@@ -311,6 +311,26 @@ class Refusal(unittest.TestCase):
                 milvus["template"]["spec"]["containers"][0]["image"], "milvusdb/milvus:0.10.2-cpu-d081520-8a2393"
             )
 
+    def test_null_is_absent_at_every_depth(self):
+        plain = {name for _, name in r.render()}
+        for values in (
+            {"question-answering": None},
+            {
+                "question-answering": {
+                    "nodeSelector": None,
+                    "tolerations": {"default": None},
+                    "resources": {"supervised": None},
+                }
+            },
+            {"ml-model-service": None},
+            {"ml-model-service": {"milvus": None}},
+        ):
+            for helm in r.HELMS:
+                with self.subTest(values, helm=helm):
+                    objects = r.render(values=values, helm=helm)
+                    self.assertEqual({name for _, name in objects}, plain)
+                    self.assertEqual(set(map(str, r.step_places(objects).values())), {str(({}, [], {}))})
+
     def test_globals_of_a_parent_chart_are_taken(self):
         r.render(values={"global": {"anything": [1]}})
 

@@ -1,7 +1,7 @@
 {{/* Values of older charts that are accepted and mean nothing here. One path a line. */}}
 {{- define "sibyl.ignored" -}}
 {{- $ignored := list -}}
-{{- $qa := index .Values "question-answering" -}}
+{{- $qa := index .Values "question-answering" | default dict -}}
 {{- range $key := list "image" "rbac" "tls" "securityContext" "containersSecurityContext" "replicaCount" -}}
 {{- if hasKey $qa $key -}}{{- $ignored = append $ignored (printf "question-answering.%s" $key) -}}{{- end -}}
 {{- end -}}

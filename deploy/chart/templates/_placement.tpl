@@ -14,7 +14,7 @@
 
 {{/* dict root, field, kind, step → JSON {"value": …, "key": the key that it was read from}. */}}
 {{- define "sibyl.resolve" -}}
-{{- $tree := index .root.Values "question-answering" .field | default dict -}}
+{{- $tree := index (index .root.Values "question-answering" | default dict) .field | default dict -}}
 {{- $base := printf "question-answering.%s" .field -}}
 {{- $found := dict "value" (index $tree "default") "key" (printf "%s.default" $base) -}}
 {{- $stage := index $tree .kind -}}
