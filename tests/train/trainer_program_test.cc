@@ -63,6 +63,7 @@ Json parameters(bool is_static) {
           {"warmup_share", 0.1},
           {"final_share", 0.05},
           {"weight_decay", 0.01},
+          {"gradient_norm_max", is_static ? 0.0 : 1.0},
           {"batch_passages", 6},
           {"batch_questions_max", 12},
           {"micro_batch_tokens", 64},

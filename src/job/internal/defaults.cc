@@ -46,18 +46,23 @@ void choose_length(const DataFacts& facts, const std::string& stages, Defaults& 
   out["budget_minutes"] = {0, "no limit was given"};
 }
 
-void choose_for_transformer(Defaults& out) {
+void choose_for_transformer(const std::string& stages, Defaults& out) {
+  const bool labels = stages.find("labels") != std::string::npos;
   out["learning_rate"] = {5e-5, "usual for fine-tuning a small transformer"};
   out["cold_learning_rate"] = {5e-5, "usual for fine-tuning a small transformer"};
   out["final_share"] = {0.0, "linear decay to nothing"};
   out["weight_decay"] = {0.01, "AdamW's own"};
+  out["gradient_norm_max"] = {1.0, "no batch outweighs the others"};
   out["batch_passages"] = {32, "negatives of a batch against updates an epoch"};
   out["batch_questions_max"] = {128, "four times the passages"};
   out["micro_batch_tokens"] = {4096, "fits into the processor's caches and any memory"};
   out["question_tokens_max"] = {64, "questions are short"};
   out["passage_tokens_max"] = {128, "longer passages cost twice and win little"};
   out["index_tokens_max"] = {256, "what the base model was made for"};
-  out["dropout"] = {0.1, "of the base model's own training"};
+  out["dropout"] = labels ? Default{0.0, "few passes over questions: little to overfit"}
+                          : Default{0.1, "of the base model's own training"};
+  out["symmetric"] = labels ? Default{true, "passages also find their questions"}
+                            : Default{false, "a heading may stand over many passages"};
   out["dimension"] = {0, "the base model's own"};
 }
 
@@ -65,7 +70,9 @@ void choose_for_static(Defaults& out) {
   out["learning_rate"] = {3e-3, "a table after cold pairs; higher forgets them"};
   out["cold_learning_rate"] = {5e-3, "tables of word vectors take high rates"};
   out["final_share"] = {0.05, "of the peak, at the end"};
+  out["symmetric"] = {true, "passages also find their questions"};
   out["weight_decay"] = {0.0, "rare words would shrink to nothing"};
+  out["gradient_norm_max"] = {0.0, "off: rows of rare words get little gradient as it is"};
   out["batch_passages"] = {256, "a table is cheap: more negatives"};
   out["batch_questions_max"] = {1024, "four times the passages"};
   out["micro_batch_tokens"] = {65536, "a table is cheap"};
@@ -112,10 +119,9 @@ std::vector<ChosenParameter> choose_parameters(const JobFile& job, const DataFac
     stages = base::parse_json(given->second).value_or(Json(stages)).get<std::string>();
   }
   choose_length(facts, stages, out);
-  facts.transformer ? choose_for_transformer(out) : choose_for_static(out);
+  facts.transformer ? choose_for_transformer(stages, out) : choose_for_static(out);
   out["warmup_share"] = {0.1, "a tenth of the steps"};
   out["scale"] = {20.0, "temperature 0.05 of the softmax over cosines"};
-  out["symmetric"] = {true, "passages also find their questions"};
   out["mask_margin"] = {-1.0, "off: only the same passage or text is no negative"};
   out["seed"] = {1, "any number; the same gives the same run"};
   out["threads"] = {0, "all cores"};

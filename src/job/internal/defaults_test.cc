@@ -50,6 +50,19 @@ TEST(Defaults, LabelsAloneForTransformersAndColdPairsFirstForTables) {
   EXPECT_EQ(chosen({}, facts)["epochs"].value, 0);
 }
 
+TEST(Defaults, AColdStartOfATransformerHidesPartsAndAsksOneWay) {
+  DataFacts facts;
+  EXPECT_EQ(chosen({}, facts)["dropout"].value, 0.0);
+  EXPECT_EQ(chosen({}, facts)["symmetric"].value, true);
+  facts.kind = JobKind::ColdStart;
+  EXPECT_EQ(chosen({}, facts)["dropout"].value, 0.1);
+  EXPECT_EQ(chosen({}, facts)["symmetric"].value, false);
+  EXPECT_EQ(chosen({}, facts)["gradient_norm_max"].value, 1.0);
+  facts.transformer = false;
+  EXPECT_EQ(chosen({}, facts)["symmetric"].value, true);
+  EXPECT_EQ(chosen({}, facts)["gradient_norm_max"].value, 0.0);
+}
+
 TEST(Defaults, FewQuestionsAreReadMoreOften) {
   DataFacts facts;
   facts.questions = 100;

@@ -104,7 +104,7 @@ TEST_F(TinyNetwork, AStopInTheMiddleLeavesTheWeightsAlone) {
 
 TEST_F(TinyNetwork, StepsLowerTheLoss) {
   make(0);
-  AdamW optimizer(*network_, 0.01);
+  AdamW optimizer(*network_, {.weight_decay = 0.01});
   double first = 0;
   double last = 0;
   for (int step = 0; step < 30; ++step) {
@@ -119,7 +119,7 @@ TEST_F(TinyNetwork, StepsLowerTheLoss) {
 
 TEST_F(TinyNetwork, OnlyRowsOfTheBatchMove) {
   make(0);
-  AdamW optimizer(*network_, 0.5);
+  AdamW optimizer(*network_, {.weight_decay = 0.5});
   const at::Tensor before = network_->table().value.clone();
   ASSERT_TRUE(add_gradients(*network_, items_, batch_, nullptr, options_, 1, {}));
   const at::Tensor rows = network_->table().rows.clone();
@@ -147,7 +147,7 @@ TEST_F(TinyNetwork, GuideMasksWhatItPrefersToTheAnswer) {
 
 TEST_F(TinyNetwork, CheckpointBringsBackWeightsMomentsAndProgress) {
   make(0);
-  AdamW optimizer(*network_, 0.01);
+  AdamW optimizer(*network_, {.weight_decay = 0.01});
   ASSERT_TRUE(add_gradients(*network_, items_, batch_, nullptr, options_, 1, {}));
   optimizer.step(1e-2);
   network_->end_rows();
@@ -158,7 +158,7 @@ TEST_F(TinyNetwork, CheckpointBringsBackWeightsMomentsAndProgress) {
   ASSERT_TRUE(checkpoints.save_state(*network_, optimizer, progress));
   auto other = make_transformer_network(*base_, {});
   ASSERT_TRUE(other);
-  AdamW other_optimizer(**other, 0.01);
+  AdamW other_optimizer(**other, {.weight_decay = 0.01});
   Progress read;
   auto loaded = checkpoints.load_state(**other, other_optimizer, read);
   ASSERT_TRUE(loaded) << loaded.error().message;
@@ -173,7 +173,7 @@ TEST_F(TinyNetwork, CheckpointBringsBackWeightsMomentsAndProgress) {
 
 TEST_F(TinyNetwork, ADamagedCheckpointIsRefusedByName) {
   make(0);
-  AdamW optimizer(*network_, 0.01);
+  AdamW optimizer(*network_, {.weight_decay = 0.01});
   Checkpoints checkpoints(folder_.path(), "abc");
   ASSERT_TRUE(checkpoints.save_state(*network_, optimizer, {}));
   const std::string path = folder_.path() + "/state.safetensors";

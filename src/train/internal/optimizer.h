@@ -8,12 +8,23 @@
 
 namespace sibyl::train {
 
-/// AdamW (Loshchilov and Hutter 2019) with fused updates. The token table is updated in the rows of
-/// the batch alone (as PyTorch's SparseAdam): the other rows rest, which spares the traffic of the
-/// whole table and its moments each step.
+struct AdamWOptions {
+  /// Of the parameters that ask for it, and of the table's rows where other rows rest: where they
+  /// follow their momentum, a row that no text has would do nothing but shrink.
+  double weight_decay = 0;
+  /// A step's gradient whose Euclidean length over all parameters is greater is shortened to it;
+  /// 0: never.
+  double gradient_norm_max = 0;
+  /// Rows of the token table that the batch lacks rest (as PyTorch's SparseAdam), which spares the
+  /// traffic of the whole table and its moments each step; else they follow their momentum, as
+  /// every other parameter does.
+  bool other_rows_rest = false;
+};
+
+/// AdamW (Loshchilov and Hutter 2019) with fused updates.
 class AdamW {
  public:
-  AdamW(Network& network, double weight_decay);
+  AdamW(Network& network, const AdamWOptions& options);
 
   /// Applies the gradients gathered since `clear_gradients` and counts the step.
   void step(double learning_rate);
@@ -25,14 +36,18 @@ class AdamW {
   std::vector<at::Tensor> moments() const;
 
  private:
-  void step_parameters(double learning_rate, bool decays);
-  void step_rows(double learning_rate);
+  /// What the fused updates divide gradients by; undefined where they stay as they are.
+  at::Tensor shortening() const;
+  void step_parameters(double learning_rate, bool decays, const at::Tensor& divisor);
+  void step_table(double learning_rate, const at::Tensor& divisor);
+  void step_rows(double learning_rate, const at::Tensor& divisor);
 
   Network& network_;
-  double weight_decay_;
+  AdamWOptions options_;
   int64_t steps_ = 0;
   std::vector<at::Tensor> first_, second_;
   at::Tensor table_first_, table_second_;
+  at::Tensor table_gradient_;  ///< zero between steps; undefined where other rows rest
 };
 
 }  // namespace sibyl::train

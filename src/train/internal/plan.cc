@@ -13,7 +13,7 @@ using base::JsonFields;
 
 constexpr int64_t kFormat = 1;
 
-constexpr std::array<std::string_view, 24> kParameters = {"stages",
+constexpr std::array<std::string_view, 25> kParameters = {"stages",
                                                           "epochs",
                                                           "cold_epochs",
                                                           "learning_rate",
@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 24> kParameters = {"stages",
                                                           "warmup_share",
                                                           "final_share",
                                                           "weight_decay",
+                                                          "gradient_norm_max",
                                                           "batch_passages",
                                                           "batch_questions_max",
                                                           "micro_batch_tokens",
@@ -83,6 +84,7 @@ void read_numbers(JsonFields& fields, TrainPlan& plan) {
   plan.warmup_share = fields.number("warmup_share", 0, 0, 1);
   plan.final_share = fields.number("final_share", 0, 0, 1);
   plan.weight_decay = fields.number("weight_decay", 0, 0, 10);
+  plan.gradient_norm_max = fields.number("gradient_norm_max", 0, 0, 1e6);
   plan.batch_passages = count(fields, "batch_passages", 2, 65536);
   plan.batch_questions_max = count(fields, "batch_questions_max", 2, 262144);
   plan.micro_batch_tokens = count(fields, "micro_batch_tokens", 16, int64_t{1} << 24);

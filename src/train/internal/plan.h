@@ -30,6 +30,7 @@ struct TrainPlan {
   double warmup_share = 0;
   double final_share = 0;
   double weight_decay = 0;
+  double gradient_norm_max = 0;
   size_t batch_passages = 0;
   size_t batch_questions_max = 0;
   size_t micro_batch_tokens = 0;

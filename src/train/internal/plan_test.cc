@@ -13,7 +13,7 @@ std::string job_with(const std::string& key = {}, const std::string& value = {})
     "base": {"name": "minilm", "kind": "transformer"}, "device": "auto", "test_mode": false,
     "train": {"stages": "cold,labels", "epochs": 2, "cold_epochs": 1, "learning_rate": 5e-5,
       "cold_learning_rate": 3e-5, "warmup_share": 0.1, "final_share": 0, "weight_decay": 0.01,
-      "batch_passages": 32, "batch_questions_max": 96, "micro_batch_tokens": 2048,
+      "gradient_norm_max": 1,      "batch_passages": 32, "batch_questions_max": 96, "micro_batch_tokens": 2048,
       "question_tokens_max": 64, "passage_tokens_max": 128, "index_tokens_max": 256, "scale": 20,
       "symmetric": true, "mask_margin": -1, "dropout": 0.1, "dimension": 0, "patience": 2,
       "validate_every_steps": 0, "budget_minutes": 3, "seed": 7, "threads": 2,

@@ -20,6 +20,12 @@ double clock_s() {
   return static_cast<double>(base::system_clock().steady_us()) * 1e-6;
 }
 
+AdamWOptions optimizer_options(const TrainPlan& plan) {
+  return {.weight_decay = plan.weight_decay,
+          .gradient_norm_max = plan.gradient_norm_max,
+          .other_rows_rest = plan.static_base};
+}
+
 }  // namespace
 
 TrainingRun::TrainingRun(Setup& setup, EventLog& events, std::stop_token stop)
@@ -27,7 +33,7 @@ TrainingRun::TrainingRun(Setup& setup, EventLog& events, std::stop_token stop)
       events_(events),
       stop_(std::move(stop)),
       checkpoints_(setup.workspace + "/checkpoints", setup.fingerprint) {
-  optimizer_.emplace(*setup.network, setup.plan.weight_decay);
+  optimizer_.emplace(*setup.network, optimizer_options(setup.plan));
   options_.limits = setup.micro_limits;
   options_.scale = setup.plan.scale;
   options_.symmetric = setup.plan.symmetric;
@@ -124,7 +130,7 @@ Result<void> TrainingRun::open_stage() {
     }
   }
   if (!progress_.stage_open) {
-    optimizer_.emplace(*setup_.network, setup_.plan.weight_decay);
+    optimizer_.emplace(*setup_.network, optimizer_options(setup_.plan));
     progress_.schedule =
         Schedule::make(learning_rate_of(setup_.plan, stage()), setup_.plan.warmup_share,
                        setup_.plan.final_share, progress_.planned_steps[progress_.stage]);
