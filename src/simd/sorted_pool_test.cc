@@ -26,8 +26,8 @@ TEST(SortedPool, KeepsTheNearestInOrderAtEveryLevel) {
       std::vector<Item> want;
       uint32_t next = 0;
       for (int round = 0; round < 60; ++round) {
-        std::array<float, kPoolBatch> new_distances;
-        std::array<uint32_t, kPoolBatch> new_items;
+        std::array<float, kPoolBatchRoom> new_distances;
+        std::array<uint32_t, kPoolBatchRoom> new_items;
         const size_t count = random() % (kPoolBatch + 1);
         for (size_t i = 0; i < count; ++i) {
           // Few values, so that many are equal.
@@ -65,7 +65,7 @@ TEST(SortedPool, KeepsWhatTheBitsName) {
     }
     for (uint32_t bits : {0U, 1U, 0x80000000U, 0xFFFFFFFFU, 0xFFFF0000U, 0x0000FFFFU,
                           static_cast<uint32_t>(random()), static_cast<uint32_t>(random())}) {
-      std::array<float, kPoolBatch> kept;
+      std::array<float, kPoolBatchRoom> kept;
       std::array<uint32_t, kPoolBatch> kept_items;
       const size_t count =
           keep_bits(bits, numbers.data(), items.data(), kept.data(), kept_items.data());

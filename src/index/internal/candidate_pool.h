@@ -38,8 +38,8 @@ class CandidatePool {
 
   void insert_one(float distance, uint32_t node) {
     if (distance < threshold()) {
-      std::array<float, simd::kPoolBatch> distances{distance};
-      std::array<uint32_t, simd::kPoolBatch> nodes{node};
+      std::array<float, simd::kPoolBatchRoom> distances{distance};
+      std::array<uint32_t, simd::kPoolBatchRoom> nodes{node};
       insert(distances.data(), nodes.data(), 1);
     }
   }

@@ -64,8 +64,8 @@ size_t keep_inside(const Nodes& inside, float* distances, uint32_t* nodes, size_
 template <class Nodes>
 void insert_near(const Nodes& inside, uint32_t bits, const float* estimates, const uint32_t* nodes,
                  WalkScratch& scratch) {
-  std::array<float, simd::kPoolBatch> distances;
-  std::array<uint32_t, simd::kPoolBatch> kept;
+  std::array<float, simd::kPoolBatchRoom> distances;
+  std::array<uint32_t, simd::kPoolBatchRoom> kept;
   const size_t found = simd::keep_bits(bits, estimates, nodes, distances.data(), kept.data());
   const size_t near = keep_inside(inside, distances.data(), kept.data(), found);
   const size_t fresh = scratch.visit(distances.data(), kept.data(), near);
@@ -95,8 +95,8 @@ void expand_inline(const GraphNodes& graph, const Nodes& inside, uint32_t node,
 template <class Nodes>
 void insert_measured(const GraphNodes& graph, const Nodes& inside, const uint32_t* nodes,
                      WalkScratch& scratch) {
-  std::array<float, simd::kPoolBatch> distances;
-  std::array<uint32_t, simd::kPoolBatch> fresh;
+  std::array<float, simd::kPoolBatchRoom> distances;
+  std::array<uint32_t, simd::kPoolBatchRoom> fresh;
   std::copy_n(nodes, simd::kPoolBatch, fresh.data());
   distances.fill(0);
   const size_t some = keep_inside(inside, distances.data(), fresh.data(), simd::kPoolBatch);
