@@ -79,6 +79,17 @@ struct ByteDot {
 
 #endif
 
+struct ByteSquare {
+  template <size_t kRows>
+  static HWY_INLINE void run(const int8_t*, const int8_t* const* rows, size_t dimension,
+                             int32_t* out) {
+    SIBYL_SIMD_UNROLL
+    for (size_t r = 0; r < kRows; ++r) {
+      ByteDot::run<1>(rows[r], rows + r, dimension, out + r);
+    }
+  }
+};
+
 void byte_dot_many(const int8_t* query, const int8_t* base, size_t rows, size_t stride,
                    size_t dimension, int32_t* out) {
   many_rows<ByteDot>(query, base, rows, stride, dimension, out);
@@ -89,6 +100,11 @@ void byte_dot_gather(const int8_t* query, const int8_t* const* rows, size_t coun
   gather_rows<ByteDot>(query, rows, count, dimension, out);
 }
 
+void byte_square_many(const int8_t* base, size_t rows, size_t stride, size_t dimension,
+                      int32_t* out) {
+  many_rows<ByteSquare>(base, base, rows, stride, dimension, out);
+}
+
 }  // namespace sibyl::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -97,6 +113,7 @@ namespace sibyl::simd {
 
 HWY_EXPORT(byte_dot_many);
 HWY_EXPORT(byte_dot_gather);
+HWY_EXPORT(byte_square_many);
 
 void byte_dot_many(const int8_t* query, const int8_t* base, size_t rows, size_t stride,
                    size_t dimension, int32_t* out) {
@@ -114,6 +131,11 @@ void byte_dot_gather(const int8_t* query, const int8_t* const* rows, size_t coun
   } else {
     HWY_DYNAMIC_DISPATCH(byte_dot_gather)(query, rows, count, dimension, out);
   }
+}
+
+void byte_square_many(const int8_t* base, size_t rows, size_t stride, size_t dimension,
+                      int32_t* out) {
+  HWY_DYNAMIC_DISPATCH(byte_square_many)(base, rows, stride, dimension, out);
 }
 
 }  // namespace sibyl::simd

@@ -17,6 +17,10 @@ void dot_many(const float* query, const float* base, size_t rows, size_t stride,
 void squared_l2_many(const float* query, const float* base, size_t rows, size_t stride,
                      size_t dimension, float* out);
 
+/// Cosine of the angle with every row; 0 for a vector of zeros. Squared lengths must fit a float.
+void cosine_many(const float* query, const float* base, size_t rows, size_t stride,
+                 size_t dimension, float* out);
+
 /// Scales to unit length; a zero vector stays zero. Returns the old length.
 float normalize(float* vector, size_t dimension);
 

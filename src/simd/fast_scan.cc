@@ -241,12 +241,10 @@ size_t run_of_many(const uint32_t* masks, size_t count) {
 
 /// Not looked up: infinity where the mask has a bit.
 float bounds_of_few(uint32_t mask, float* bounds) {
-  const float infinity = std::numeric_limits<float>::infinity();
   if (mask == 0) {
-    std::fill_n(bounds, kFastScanCodes, std::numeric_limits<float>::quiet_NaN());
-    return kLowest;
+    return std::numeric_limits<float>::quiet_NaN();
   }
-  std::fill_n(bounds, kFastScanCodes, infinity);
+  std::fill_n(bounds, kFastScanCodes, std::numeric_limits<float>::infinity());
   return keep_masked(mask, bounds);
 }
 

@@ -66,8 +66,9 @@ struct FastScanQuery {
 
 /// Bounds of blocks [first, first + count): bounds[32 i + j], and best[i], the greatest of the
 /// block that is a number, or -3.4e38. With `masks` (one a block, bit j for code j; may be null)
-/// codes whose bit is clear have the bound NaN, and blocks of few bits are not looked up: these
-/// codes have the bound infinity.
+/// codes whose bit is clear have the bound NaN. Blocks of few bits are not looked up: these codes
+/// have the bound infinity, and where no bit is set best[i] is NaN and the bounds are left as they
+/// were.
 void fast_scan_bounds(const FastScanBlocks& blocks, size_t first, size_t count,
                       const FastScanQuery& query, const uint32_t* masks, float* bounds,
                       float* best);

@@ -25,13 +25,17 @@ Extensions detect() {
 
 }  // namespace
 
-Extensions extensions() {
+Extensions cpu_extensions() {
   static const Extensions detected = detect();
-  return allowed_now.load(std::memory_order_relaxed) ? detected : Extensions{};
+  return detected;
+}
+
+Extensions extensions() {
+  return allowed_now.load(std::memory_order_relaxed) ? cpu_extensions() : Extensions{};
 }
 
 void allow_extensions(bool allowed) {
-  extensions();  // Detected before a test narrows the levels.
+  cpu_extensions();  // Detected before the levels are narrowed.
   allowed_now.store(allowed, std::memory_order_relaxed);
 }
 

@@ -8,10 +8,12 @@ struct Extensions {
   bool popcount = false;  ///< AVX512_VPOPCNTDQ.
 };
 
-/// What this CPU has; nothing while a test runs at another level.
+/// What this CPU has.
+Extensions cpu_extensions();
+/// The same; nothing while kernels of a lower level are chosen.
 Extensions extensions();
 
-/// For tests: false makes extensions() empty.
+/// False makes extensions() empty.
 void allow_extensions(bool allowed);
 
 }  // namespace sibyl::simd

@@ -22,8 +22,8 @@ namespace sibyl::simd::HWY_NAMESPACE {
 constexpr size_t kRowsShared = 4;
 
 /// Kernel::run<kRows>(query, rows, dimension, out) with rows as an array of pointers.
-template <class Kernel, class Element, class Out>
-HWY_INLINE void gather_rows(const Element* query, const Element* const* rows, size_t count,
+template <class Kernel, class Query, class Element, class Out>
+HWY_INLINE void gather_rows(const Query* query, const Element* const* rows, size_t count,
                             size_t dimension, Out* out) {
   size_t r = 0;
   for (; r + kRowsShared <= count; r += kRowsShared) {
@@ -34,8 +34,8 @@ HWY_INLINE void gather_rows(const Element* query, const Element* const* rows, si
   }
 }
 
-template <class Kernel, class Element, class Out>
-HWY_INLINE void many_rows(const Element* query, const Element* base, size_t rows, size_t stride,
+template <class Kernel, class Query, class Element, class Out>
+HWY_INLINE void many_rows(const Query* query, const Element* base, size_t rows, size_t stride,
                           size_t dimension, Out* out) {
   std::array<const Element*, kRowsShared> pointers{};
   for (size_t r = 0; r < rows; r += kRowsShared) {

@@ -88,6 +88,24 @@ SIBYL_VNNI void byte_dot_many(const int8_t* query, const int8_t* base, size_t ro
   }
 }
 
+SIBYL_VNNI void nibble_dot_blocks(const int8_t* query, const uint8_t* base, size_t rows,
+                                  size_t stride, size_t blocks, int32_t* out) {
+  const __m256i low_bits = _mm256_set1_epi8(15);
+  for (size_t r = 0; r < rows; ++r) {
+    const uint8_t* row = base + r * stride;
+    __m512i sum = _mm512_setzero_si512();
+    for (size_t b = 0; b < blocks; ++b) {
+      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + b * 32));
+      const __m256i low = _mm256_and_si256(bytes, low_bits);
+      const __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), low_bits);
+      const __m512i numbers =
+          _mm512_maskz_inserti64x4(255, _mm512_maskz_broadcast_i64x4(255, low), high, 1);
+      sum = _mm512_dpbusd_epi32(sum, numbers, _mm512_loadu_si512(query + b * 64));
+    }
+    out[r] = sum_lanes(sum);
+  }
+}
+
 }  // namespace sibyl::simd::vnni
 
 #else
@@ -98,6 +116,9 @@ void byte_dot_many(const int8_t*, const int8_t*, size_t, size_t, size_t, int32_t
   base::check(false, "no VNNI on this architecture");
 }
 void byte_dot_gather(const int8_t*, const int8_t* const*, size_t, size_t, int32_t*) {
+  base::check(false, "no VNNI on this architecture");
+}
+void nibble_dot_blocks(const int8_t*, const uint8_t*, size_t, size_t, size_t, int32_t*) {
   base::check(false, "no VNNI on this architecture");
 }
 

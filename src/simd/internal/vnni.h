@@ -13,4 +13,8 @@ void byte_dot_many(const int8_t* query, const int8_t* base, size_t rows, size_t 
 void byte_dot_gather(const int8_t* query, const int8_t* const* rows, size_t count, size_t dimension,
                      int32_t* out);
 
+/// `query` is [64 x blocks]; see nibble_dot_many.
+void nibble_dot_blocks(const int8_t* query, const uint8_t* base, size_t rows, size_t stride,
+                       size_t blocks, int32_t* out);
+
 }  // namespace sibyl::simd::vnni
