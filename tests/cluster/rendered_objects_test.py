@@ -502,6 +502,9 @@ class Notes(unittest.TestCase):
         self.assertNotIn("of the same pool", r.notes([r.QUESTION_ANSWERING, r.MILVUS], other))
         self.assertIn("trainer.fallback has no effect", r.notes([r.preset("eks-spot")], {"trainer": {"kind": "job"}}))
         self.assertNotIn("trainer.fallback", r.notes([r.preset("eks-spot")]))
+        own = {"answers": {"tls": {"secretName": "tls", "caSecretName": "ca"}}}
+        self.assertNotIn("public authority", r.notes(values=own))
+        self.assertIn("public authority", r.notes(values={"answers": {"tls": {"secretName": "tls"}}}))
         scaled = {"serving": {"autoscaling": {"enabled": True}}}
         self.assertIn("it will not scale", r.notes(values=scaled))
         cpu = {"question-answering": {"resources": {"default": {"requests": {"cpu": 2}}}}}

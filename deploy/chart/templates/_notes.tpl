@@ -47,6 +47,9 @@
 {{- if and (not .Values.store.uri) (eq (include "sibyl.workspaceKind" .) "claim") -}}
 {{- $warnings = append $warnings (printf "store.uri is empty: workspaces lie on the claim %s. A ReadWriteOnce claim is of one zone: all steps must run there, and a retried step waits until the old node lets go." (include "sibyl.workspaceClaim" .)) -}}
 {{- end -}}
+{{- if and .Values.answers.tls.secretName (not .Values.answers.tls.caSecretName) -}}
+{{- $warnings = append $warnings "answers.tls.secretName is set and answers.tls.caSecretName is not: steps and model pods trust the answer server only if a public authority signed it." -}}
+{{- end -}}
 {{- $milvus := dict -}}
 {{- if include "sibyl.milvusWanted" . -}}
 {{- $milvus = include "sibyl.milvus" . | fromJson -}}
