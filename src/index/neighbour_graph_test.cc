@@ -65,17 +65,17 @@ TEST(NeighbourGraph, SearchFindsTheLargestInnerProductsOfVectorsOfAnyLength) {
 }
 
 TEST(NeighbourGraph, OneSeedGivesOneGraphAtAnyNumberOfThreads) {
-  const auto vectors = random_vectors(2000, 8, 4);
+  const auto vectors = random_vectors(2000, 24, 4);
   NeighbourGraphSettings settings;
-  const auto one = build(vectors, 8, settings);
+  const auto one = build(vectors, 24, settings);
   for (const unsigned threads : {2U, 3U}) {
     settings.threads = threads;
-    const auto more = build(vectors, 8, settings);
+    const auto more = build(vectors, 24, settings);
     EXPECT_EQ(more.entry, one.entry);
     EXPECT_EQ(more.neighbours, one.neighbours) << threads;
   }
   settings.seed = 2;
-  EXPECT_NE(build(vectors, 8, settings).neighbours, one.neighbours);
+  EXPECT_NE(build(vectors, 24, settings).neighbours, one.neighbours);
 }
 
 TEST(NeighbourGraph, ThousandsOfEqualVectorsAreReachedAndHideNoOther) {

@@ -38,6 +38,59 @@ constexpr size_t kRowsLast = 2;
 using PanelFloats = hn::CappedTag<float, kPanelRows>;
 using PanelVector = hn::Vec<PanelFloats>;
 
+/// Dimensions [from, dimension) of rows [first, last), value by value.
+HWY_INLINE void pack_values(const float* const* rows, size_t first, size_t last,
+                            const float* centre, size_t from, size_t dimension, float* panel) {
+  for (size_t r = first; r < last; ++r) {
+    for (size_t k = from; k < dimension; ++k) {
+      panel[k * kPanelRows + r] = rows[r][k] - centre[k];
+    }
+  }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE size_t pack_four(const float* const*, const float*, size_t, float*) {
+  return 0;
+}
+#else
+/// Whole blocks of four dimensions of four rows; returns how many dimensions.
+HWY_INLINE size_t pack_four(const float* const* rows, const float* centre, size_t dimension,
+                            float* panel) {
+  const hn::FixedTag<float, 4> d;
+  size_t k = 0;
+  for (; k + 4 <= dimension; k += 4) {
+    const auto less = hn::LoadU(d, centre + k);
+    const auto row0 = hn::Sub(hn::LoadU(d, rows[0] + k), less);
+    const auto row1 = hn::Sub(hn::LoadU(d, rows[1] + k), less);
+    const auto row2 = hn::Sub(hn::LoadU(d, rows[2] + k), less);
+    const auto row3 = hn::Sub(hn::LoadU(d, rows[3] + k), less);
+    const auto low01 = hn::InterleaveLower(d, row0, row1);
+    const auto low23 = hn::InterleaveLower(d, row2, row3);
+    const auto high01 = hn::InterleaveUpper(d, row0, row1);
+    const auto high23 = hn::InterleaveUpper(d, row2, row3);
+    float* to = panel + k * kPanelRows;
+    hn::StoreU(hn::ConcatLowerLower(d, low23, low01), d, to);
+    hn::StoreU(hn::ConcatUpperUpper(d, low23, low01), d, to + kPanelRows);
+    hn::StoreU(hn::ConcatLowerLower(d, high23, high01), d, to + 2 * kPanelRows);
+    hn::StoreU(hn::ConcatUpperUpper(d, high23, high01), d, to + 3 * kPanelRows);
+  }
+  return k;
+}
+#endif
+
+void pack_panel(const float* const* rows, size_t count, const float* centre, size_t dimension,
+                float* panel) {
+  if (count < kPanelRows) {
+    std::fill(panel, panel + dimension * kPanelRows, 0.0F);
+  }
+  size_t r = 0;
+  for (; r + 4 <= count; r += 4) {
+    const size_t whole = pack_four(rows + r, centre, dimension, panel + r);
+    pack_values(rows, r, r + 4, centre, whole, dimension, panel);
+  }
+  pack_values(rows, r, count, centre, 0, dimension, panel);
+}
+
 struct Strip {
   const float* panel;
   const float* norms;
@@ -152,24 +205,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sibyl::simd {
 
+HWY_EXPORT(pack_panel);
 HWY_EXPORT(panel_distances);
 HWY_EXPORT(places_below);
 
 void pack_panel(const float* const* rows, size_t count, const float* centre, size_t dimension,
                 float* panel) {
-  if (count < kPanelRows) {
-    std::fill(panel, panel + dimension * kPanelRows, 0.0F);
-  }
-  // Some dimensions at a time, so that the lines being written stay in the cache.
-  constexpr size_t kDimensionsTogether = 16;
-  for (size_t from = 0; from < dimension; from += kDimensionsTogether) {
-    const size_t to = std::min(dimension, from + kDimensionsTogether);
-    for (size_t r = 0; r < count; ++r) {
-      for (size_t k = from; k < to; ++k) {
-        panel[k * kPanelRows + r] = rows[r][k] - centre[k];
-      }
-    }
-  }
+  HWY_DYNAMIC_DISPATCH(pack_panel)(rows, count, centre, dimension, panel);
 }
 
 void panel_distances(const float* panel, const float* norms, const float* others,

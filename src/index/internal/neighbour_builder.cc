@@ -25,10 +25,8 @@ size_t leaf_max(size_t dimension) {
 }
 
 size_t candidate_capacity(const NeighbourGraphSettings& settings) {
-  return size_t{2} * settings.degree;
+  return size_t{3} * settings.degree;
 }
-
-constexpr size_t kCopies = 8;
 
 Result<void> choose_from_candidates(const NeighbourSpace& space, std::span<const uint32_t> nodes,
                                     const NeighbourCandidates& candidates, double share,
@@ -78,7 +76,8 @@ Result<void> check_neighbour_input(std::span<const float> vectors, size_t dimens
 uint64_t neighbour_build_bytes(size_t count, size_t dimension,
                                const NeighbourGraphSettings& settings) {
   const size_t degree = settings.degree;
-  const size_t leaves = count * (3 * kCopies * sizeof(uint32_t) + kCopies * sizeof(Candidate));
+  const size_t leaves =
+      count * (3 * kBuildCopies * sizeof(uint32_t) + kBuildCopies * sizeof(Candidate));
   const size_t shared =
       count * (NeighbourSpace::bytes_per_vector() + 2 * sizeof(uint64_t) + 2 * sizeof(uint32_t)) +
       NeighbourCandidates::bytes(count, candidate_capacity(settings)) +
@@ -128,11 +127,11 @@ uint32_t middle_node(const NeighbourSpace& space, std::span<const uint32_t> node
 }
 
 Result<void> connect_nodes(const NeighbourSpace& space, std::span<const uint32_t> nodes,
-                           const NeighbourGraphSettings& settings, double share,
+                           const NeighbourGraphSettings& settings, size_t copies, double share,
                            NeighbourWork& work, NeighbourEdges& edges) {
   NeighbourCandidates candidates(space.count(), candidate_capacity(settings));
   {
-    const PartitionSettings partition{leaf_max(space.dimension()), kCopies, settings.seed};
+    const PartitionSettings partition{leaf_max(space.dimension()), copies, settings.seed};
     auto leaves = partition_neighbours(space, nodes, partition, share * 0.15, work);
     if (!leaves) {
       return pass_on(leaves);

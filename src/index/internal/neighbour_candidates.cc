@@ -40,7 +40,9 @@ void NeighbourCandidates::offer(uint32_t node, std::span<const uint32_t> others,
       scratch.offered.push_back(make_candidate(distances[place], others[place]));
     }
   }
-  merge(node, scratch.offered, scratch.merged);
+  if (!scratch.offered.empty()) {
+    merge(node, scratch.offered, scratch.merged);
+  }
 }
 
 void NeighbourCandidates::merge(uint32_t node, std::vector<Candidate>& offered,

@@ -26,6 +26,10 @@ struct PackedNodes {
     norms.resize(needed * simd::kPanelRows);
     for (size_t i = 0; i < needed; ++i) {
       const size_t at = i * simd::kPanelRows;
+      for (size_t next = at + simd::kPanelRows;
+           next < std::min(nodes.size(), at + 2 * simd::kPanelRows); ++next) {
+        space.prefetch(nodes[next]);
+      }
       space.pack(nodes.subspan(at, std::min(simd::kPanelRows, nodes.size() - at)),
                  panels.data() + i * panel_floats(), norms.data() + at);
     }

@@ -1,6 +1,7 @@
 #include "index/internal/neighbour_partition.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/random.h"
@@ -10,7 +11,8 @@
 namespace sibyl::index {
 namespace {
 
-constexpr size_t kLeadersMax = 2048;
+// Comparing nodes with this many costs about as much as comparing the leaves.
+constexpr size_t kLeadersMax = 8192;
 // A group is aimed at this share of the largest leaf, since sizes differ by much.
 constexpr double kLeafFill = 0.4;
 constexpr size_t kBlock = 256;
@@ -19,17 +21,26 @@ using Groups = std::vector<std::vector<uint32_t>>;
 
 /// The `out.size()` nearest leaders of one node as candidates, nearest first.
 void nearest_leaders(std::span<const float> distances, std::span<Candidate> out) {
+  constexpr size_t kTogether = 256;
+  std::array<uint32_t, kTogether + simd::kPanelRows> places = {};
   size_t found = 0;
-  for (uint32_t leader = 0; leader < distances.size(); ++leader) {
-    const Candidate candidate = make_candidate(distances[leader], leader);
-    if (found == out.size() && candidate >= out[found - 1]) {
-      continue;
+  for (size_t first = 0; first < distances.size(); first += kTogether) {
+    const size_t count = std::min(kTogether, distances.size() - first);
+    // Equal distances go to the lower number, which came before.
+    const float bound = found < out.size() ? HUGE_VALF : candidate_distance(out.back());
+    const size_t near = simd::places_below(distances.data() + first, count, bound, places.data());
+    for (const uint32_t at : std::span(places).first(near)) {
+      const size_t leader = first + at;
+      const Candidate candidate = make_candidate(distances[leader], static_cast<uint32_t>(leader));
+      if (found == out.size() && candidate >= out.back()) {
+        continue;
+      }
+      size_t place = found < out.size() ? found++ : found - 1;
+      for (; place > 0 && out[place - 1] > candidate; --place) {
+        out[place] = out[place - 1];
+      }
+      out[place] = candidate;
     }
-    size_t place = found < out.size() ? found++ : found - 1;
-    for (; place > 0 && out[place - 1] > candidate; --place) {
-      out[place] = out[place - 1];
-    }
-    out[place] = candidate;
   }
 }
 

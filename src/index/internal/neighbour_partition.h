@@ -13,7 +13,7 @@ namespace sibyl::index {
 
 struct PartitionSettings {
   size_t leaf_max = 1024;  ///< Members of a leaf at most.
-  size_t copies = 8;       ///< Leaves that a node lies in, about.
+  size_t copies = 12;      ///< Leaves that a node lies in, about.
   uint64_t seed = 1;
 };
 

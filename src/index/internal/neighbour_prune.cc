@@ -5,7 +5,7 @@
 namespace sibyl::index {
 namespace {
 constexpr float kStrict = 1.0F;
-constexpr float kRelaxed = 1.44F;
+constexpr float kRelaxed = 1.2F;
 }  // namespace
 
 void NeighbourPruner::compare(std::span<const Candidate> candidates) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,6 +28,15 @@ class NeighbourSpace {
   /// With the further coordinate: of what `pack` writes.
   size_t packed_dimension() const { return dimension_ + (further_.empty() ? 0 : 1); }
   const float* vector(uint32_t node) const { return vectors_.data() + node * dimension_; }
+  /// Asks for the vector's first lines, for nodes that lie anywhere in memory.
+  void prefetch(uint32_t node) const {
+    constexpr size_t kFloatsPerLine = 16;
+    constexpr size_t kLinesMax = 8;
+    const float* from = vector(node);
+    for (size_t i = 0; i < std::min(dimension_, kLinesMax * kFloatsPerLine); i += kFloatsPerLine) {
+      __builtin_prefetch(from + i);
+    }
+  }
   /// Squared distance; never NaN or negative, the same bits in either order.
   float distance(uint32_t a, uint32_t b) const;
   /// Packs up to simd::kPanelRows nodes and their norms (0 for the missing) for panel_distances,
