@@ -45,7 +45,7 @@ HWY_INLINE FloatVector pairs(FloatVector v, FloatVector swapped, size_t width) {
 
 /// The steps inside one register.
 HWY_INLINE FloatVector short_steps(FloatVector v) {
-  const Floats d;
+  [[maybe_unused]] const Floats d;  // not where registers hold 16 bytes
 #if HWY_MAX_BYTES == 64
   v = pairs(v, hn::ConcatLowerUpper(d, v, v), 8);
   const auto reversed = hn::ReverseBlocks(d, v);
