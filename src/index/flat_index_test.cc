@@ -134,6 +134,8 @@ TEST_P(FlatIndex, FindsTheBestRowsUnderAnyFilter) {
   EXPECT_EQ(index->rows(), vectors->rows());
   EXPECT_EQ(index->vectors(), vectors->vectors());
   EXPECT_EQ(index->dimension(), shape.dimension);
+  EXPECT_GE(index->mapped_bytes(), index->vectors() * shape.dimension * 9 / 8);
+  EXPECT_GE(index->resident_bytes(), index->rows() * sizeof(uint32_t));
   size_t hits = 0;
   size_t wanted = 0;
   for (const uint64_t percent : {100, 90, 50, 5, 1, 0}) {
@@ -153,12 +155,15 @@ TEST_P(FlatIndex, FindsTheBestRowsUnderAnyFilter) {
   EXPECT_GE(static_cast<double>(hits), 0.995 * static_cast<double>(wanted));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, FlatIndex,
-    testing::Values(Case{3000, 64, 1, Metric::kInnerProduct}, Case{3000, 1, 1, Metric::kSquaredL2},
-                    Case{1500, 100, 3, Metric::kInnerProduct}, Case{2000, 37, 1, Metric::kSquaredL2},
-                    Case{1000, 384, 1, Metric::kInnerProduct}, Case{700, 130, 5, Metric::kSquaredL2},
-                    Case{400, 1000, 1, Metric::kInnerProduct}, Case{33, 8, 2, Metric::kSquaredL2}));
+INSTANTIATE_TEST_SUITE_P(Shapes, FlatIndex,
+                         testing::Values(Case{3000, 64, 1, Metric::kInnerProduct},
+                                         Case{3000, 1, 1, Metric::kSquaredL2},
+                                         Case{1500, 100, 3, Metric::kInnerProduct},
+                                         Case{2000, 37, 1, Metric::kSquaredL2},
+                                         Case{1000, 384, 1, Metric::kInnerProduct},
+                                         Case{700, 130, 5, Metric::kSquaredL2},
+                                         Case{400, 1000, 1, Metric::kInnerProduct},
+                                         Case{33, 8, 2, Metric::kSquaredL2}));
 
 TEST(FlatIndexSearch, GivesAsManyRowsAsAreWanted) {
   base::Random random(5);

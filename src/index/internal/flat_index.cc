@@ -14,7 +14,7 @@ namespace sibyl::index {
 namespace {
 
 /// Deviations of the coarse and of the fine estimate that a bound adds.
-constexpr float kCoarseDeviations = 2.5F;
+constexpr float kCoarseDeviations = 1.9F;
 constexpr float kFineDeviations = 4.5F;
 /// Rounding of float32 sums, as a share of their terms.
 constexpr float kRounding = 4e-6F;
@@ -51,7 +51,6 @@ struct FlatIndex::Search {
       std::make_unique_for_overwrite<float[]>(kChunkBlocks * simd::kFastScanCodes);
   std::array<float, kChunkBlocks> best;
   std::vector<uint32_t> pending;
-  std::vector<uint32_t> seeds;
 
   /// In the units of the bounds, which leave the constant out.
   float threshold() const { return candidates.threshold() - query.constant; }
@@ -77,6 +76,15 @@ FlatIndex::FlatIndex(CheckedFile file, FlatSections sections,
                 static_cast<uint32_t>(row));
     }
   }
+}
+
+size_t FlatIndex::resident_bytes() const {
+  return (first_.size() + row_of_.size() + sections_.uncoded.size()) * sizeof(uint32_t);
+}
+
+size_t FlatIndex::mapped_bytes() const {
+  return sections_.blocks.size() + sections_.errors.size_bytes() + sections_.fine_codes.size() +
+         sections_.fine_steps.size_bytes();
 }
 
 VectorHit FlatIndex::exact_hit(std::span<const float> query, uint32_t row) const {
@@ -209,7 +217,7 @@ void FlatIndex::scan(Search& search) const {
     simd::fast_scan_bounds(blocks_, first, count, search.scan,
                            search.masks.empty() ? nullptr : search.masks.data() + first,
                            search.bounds.get(), search.best.data());
-    if (first == 0) {
+    if (std::isinf(search.candidates.threshold())) {
       seed(search, first, count);
     }
     visit(search, first, count);
@@ -221,8 +229,11 @@ void FlatIndex::scan(Search& search) const {
 /// of what would be scored while it is still low.
 void FlatIndex::seed(Search& search, size_t first, size_t count) const {
   simd::TopK promising(std::min(search.k, count));
+  search.pending.clear();
   for (size_t i = 0; i < count; ++i) {
-    promising.add(search.best[i], i);
+    if (!std::isnan(search.best[i])) {
+      promising.add(search.best[i], i);
+    }
   }
   for (const simd::Scored& block : promising.take()) {
     float* bounds = search.bounds.get() + block.key * simd::kFastScanCodes;

@@ -41,6 +41,8 @@ class FlatIndex final : public VectorIndex {
               std::vector<VectorHit>& out) const override;
   void score(std::span<const float> query, std::span<const uint32_t> rows,
              std::span<VectorHit> out) const override;
+  size_t resident_bytes() const override;
+  size_t mapped_bytes() const override;
   std::span<const float> vectors_of(uint32_t row) const override {
     return vectors_->vectors_of(row);
   }
