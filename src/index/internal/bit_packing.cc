@@ -72,6 +72,11 @@ void pack_bits(std::span<const uint32_t> values, unsigned bits, std::string& out
   }
 }
 
+uint32_t unpack_one(const char* bytes, unsigned bits, size_t place) {
+  const size_t bit = place * bits;
+  return static_cast<uint32_t>(load(bytes + bit / 8) >> (bit % 8) & ((uint64_t{1} << bits) - 1));
+}
+
 void unpack_bits(const char* bytes, unsigned bits, std::span<uint32_t> out) {
   if (bits == 0) {
     std::fill(out.begin(), out.end(), 0);

@@ -20,5 +20,7 @@ constexpr size_t packed_bytes(size_t count, unsigned bits) {
 void pack_bits(std::span<const uint32_t> values, unsigned bits, std::string& out);
 /// `bits` is at most 32. Reads packed_bytes() + kBitPackingPad bytes at most.
 void unpack_bits(const char* bytes, unsigned bits, std::span<uint32_t> out);
+/// The number at one place.
+uint32_t unpack_one(const char* bytes, unsigned bits, size_t place);
 
 }  // namespace sibyl::index

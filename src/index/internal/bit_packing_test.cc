@@ -25,6 +25,9 @@ TEST(BitPacking, EveryWidthAndCountComesBack) {
       std::vector<uint32_t> read(count, 77);
       unpack_bits(bytes.data() + 1, bits, read);
       ASSERT_EQ(read, values) << bits << " bits, " << count;
+      for (size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(unpack_one(bytes.data() + 1, bits, i), values[i]);
+      }
     }
   }
 }

@@ -25,15 +25,26 @@ uint32_t PostingsList::rows(size_t block, uint32_t* rows) const {
   return add_up(std::span(rows, count), first_row_min(block), at.last_row) ? count : 0;
 }
 
+void PostingsList::frequencies(size_t block, uint32_t* frequencies) const {
+  const PostingsBlock& at = blocks_[block];
+  const uint32_t count = rows_of(block);
+  unpack_bits(data_.data() + at.data_begin + packed_bytes(count, at.row_bits), at.value_bits,
+              std::span(frequencies, count));
+  for (uint32_t i = 0; i < count; ++i) {
+    ++frequencies[i];
+  }
+}
+
+uint32_t PostingsList::frequency(size_t block, uint32_t place) const {
+  const PostingsBlock& at = blocks_[block];
+  return 1 + unpack_one(data_.data() + at.data_begin + packed_bytes(rows_of(block), at.row_bits),
+                        at.value_bits, place);
+}
+
 uint32_t PostingsList::decode(size_t block, uint32_t* rows, uint32_t* frequencies) const {
   const uint32_t count = this->rows(block, rows);
   if (count > 0) {
-    const PostingsBlock& at = blocks_[block];
-    unpack_bits(data_.data() + at.data_begin + packed_bytes(count, at.row_bits), at.value_bits,
-                std::span(frequencies, count));
-    for (uint32_t i = 0; i < count; ++i) {
-      ++frequencies[i];
-    }
+    this->frequencies(block, frequencies);
   }
   return count;
 }

@@ -34,7 +34,11 @@ class PostingsList {
   /// Fills in the rows of a block and gives their number; 0 when its bytes do not decode (a
   /// checksum that was made to fit). Room for kPostingsBlockRows.
   uint32_t rows(size_t block, uint32_t* rows) const;
-  /// The same and how often the term stands in each.
+  /// How often the term stands in each of these rows.
+  void frequencies(size_t block, uint32_t* frequencies) const;
+  /// The same of one of them.
+  uint32_t frequency(size_t block, uint32_t place) const;
+  /// Both; the number of rows.
   uint32_t decode(size_t block, uint32_t* rows, uint32_t* frequencies) const;
 
  private:

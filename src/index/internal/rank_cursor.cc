@@ -33,7 +33,7 @@ bool RankCursor::enter(uint32_t begin, uint32_t end) {
 
 void RankCursor::load(size_t block) {
   if (loaded_ != block) {
-    count_ = list_.decode(block, rows_.data(), frequencies_.data());
+    count_ = list_.rows(block, rows_.data());
     loaded_ = block;
     weighed_ = false;
     seek_place_ = 0;
@@ -41,7 +41,8 @@ void RankCursor::load(size_t block) {
 }
 
 void RankCursor::weigh() {
-  if (!weighed_) {
+  if (!weighed_ && count_ > 0) {
+    list_.frequencies(loaded_, frequencies_.data());
     for (uint32_t i = 0; i < count_; ++i) {
       shares_[i] = share_.of(frequencies_[i], lengths_[rows_[i]]);
     }
@@ -49,19 +50,26 @@ void RankCursor::weigh() {
   }
 }
 
+double RankCursor::bound_of(uint32_t row) {
+  while (seek_block_ < bounds_.size() && block_last(seek_block_) < row) {
+    ++seek_block_;
+  }
+  return seek_block_ == bounds_.size() ? 0 : bounds_[seek_block_];
+}
+
 double RankCursor::share_of(uint32_t row) {
-  seek_block_ = list_.find_block(seek_block_, row);
   if (seek_block_ == bounds_.size()) {
     return 0;
   }
   load(seek_block_);
-  while (seek_place_ < count_ && rows_[seek_place_] < row) {
-    ++seek_place_;
-  }
+  const std::span<const uint32_t> left =
+      std::span(rows_).subspan(seek_place_, count_ - seek_place_);
+  const auto found = std::lower_bound(left.begin(), left.end(), row);
+  seek_place_ += static_cast<uint32_t>(found - left.begin());
   if (seek_place_ == count_ || rows_[seek_place_] != row) {
     return 0;
   }
-  return share_.of(frequencies_[seek_place_], lengths_[row]);
+  return share_.of(list_.frequency(seek_block_, seek_place_), lengths_[row]);
 }
 
 }  // namespace sibyl::index

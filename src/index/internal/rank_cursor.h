@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -35,14 +36,16 @@ class RankCursor {
   void for_each_row(size_t block, const Visit& visit) {
     load(block);
     weigh();
-    for (uint32_t i = 0; i < count_; ++i) {
-      if (rows_[i] - window_begin_ < window_end_ - window_begin_) {
-        visit(rows_[i], shares_[i]);
-      }
+    const auto* const from = std::lower_bound(rows_.data(), rows_.data() + count_, window_begin_);
+    for (auto i = static_cast<uint32_t>(from - rows_.data()); i < count_ && rows_[i] < window_end_;
+         ++i) {
+      visit(rows_[i], shares_[i]);
     }
   }
-  /// The share of one row of the window, 0 when the term does not stand there. Rows ascend from
-  /// call to call within a window.
+  /// No more than this is the share of a row of the window; without decoding anything. Rows ascend
+  /// from call to call within a window.
+  double bound_of(uint32_t row);
+  /// The share of the row that bound_of was asked about, 0 when the term does not stand there.
   double share_of(uint32_t row);
 
  private:
@@ -57,7 +60,7 @@ class RankCursor {
   uint32_t window_end_ = 0;
   size_t window_block_ = 0;  ///< first one that reaches into the window
   double window_bound_ = 0;
-  size_t seek_block_ = 0;  ///< of share_of
+  size_t seek_block_ = 0;  ///< of bound_of and share_of
   uint32_t seek_place_ = 0;
   size_t loaded_ = SIZE_MAX;
   bool weighed_ = false;

@@ -155,6 +155,9 @@ class RankWalk {
       RankCursor& cursor = *order_[i - 1];
       size_t kept = 0;
       for (Candidate candidate : candidates_) {
+        if (candidate.score + sums_[i - 1] + cursor.bound_of(candidate.row) <= floor_) {
+          continue;
+        }
         candidate.score += cursor.share_of(candidate.row);
         if (candidate.score + sums_[i - 1] > floor_) {
           candidates_[kept++] = candidate;

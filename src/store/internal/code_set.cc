@@ -121,13 +121,13 @@ void scan_lists(const TypedColumn& column, const CodeSet& codes, index::RowSet& 
     return;
   }
   const std::vector<uint8_t> table = codes.table(column.code_end());
+  const std::span<uint64_t> words = rows.words();
   for (size_t list = 0; list < column.list_rows.size(); ++list) {
+    uint64_t any = 0;  // no branch on it, as it cannot be foretold
     for (uint32_t item = column.list_begins[list]; item < column.list_begins[list + 1]; ++item) {
-      if (table[column.items[item]] != 0) {
-        rows.insert(column.list_rows[list]);
-        break;
-      }
+      any |= table[column.items[item]];
     }
+    words[column.list_rows[list] / 64] |= any << (column.list_rows[list] % 64);
   }
 }
 
