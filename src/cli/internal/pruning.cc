@@ -87,7 +87,7 @@ PathOrigins::PathOrigins(const std::vector<std::string>& paths) : paths_(paths) 
   }
 }
 
-const std::string& PathOrigins::of(const std::string& file) const {
+std::string PathOrigins::of(const std::string& file) const {
   for (size_t i = 0; i < paths_.size(); ++i) {
     const std::string& path = paths_[i];
     const bool below =

@@ -14,7 +14,7 @@ class PathOrigins {
  public:
   explicit PathOrigins(const std::vector<std::string>& paths);
   /// Of a file that the reader found under one of the paths.
-  const std::string& of(const std::string& file) const;
+  std::string of(const std::string& file) const;
   /// The origins among `names` whose documents reading these paths says nothing about: those that
   /// lie neither at nor below one of them and still exist.
   std::vector<std::string> others(const std::set<std::string>& names) const;
