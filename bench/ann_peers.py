@@ -99,16 +99,17 @@ class Vamana:
 
     def build(self, base, path):
         import svs
-        vectors = os.path.join(path, "float")
         os.makedirs(path, exist_ok=True)
-        svs.np_to_svs(base, vectors)
+        plain, vectors = os.path.join(path, "vectors.fvecs"), os.path.join(path, "vectors.svs")
+        svs.write_vecs(base, plain)
+        svs.convert_vecs_to_svs(plain, vectors, svs.DataType.float32)
         parameters = svs.VamanaBuildParameters(graph_max_degree=32, window_size=200, alpha=0.95)
         data = self.loader(svs, svs.VectorDataLoader(vectors, svs.DataType.float32, dims=base.shape[1]),
                            base.shape[1])
         index = svs.Vamana.build(parameters, data, svs.DistanceType.MIP, num_threads=BUILD_THREADS)
         index.save(*(os.path.join(path, part) for part in ("config", "graph", "data")))
-        for name in os.listdir(vectors):
-            os.remove(os.path.join(vectors, name))
+        os.remove(plain)
+        os.remove(vectors)
 
     def load(self, base, path):
         import svs

@@ -18,7 +18,7 @@ class NeighbourWork {
 
   /// Calls work(i, worker) for every i in [0, count), in any order and on any thread; worker <
   /// workers() names a place for scratch that no other call uses meanwhile. Then `share` more of
-  /// the build is done. Cancelled when progress says so; some i were then left out.
+  /// the build is done. Interrupted when progress says so; some i were then left out.
   Result<void> for_each(size_t count, double share,
                         const std::function<void(size_t i, size_t worker)>& work);
   /// The same over blocks [first, last) of at most `block` numbers.
