@@ -30,7 +30,7 @@ Result<std::map<std::string, std::string>> uploads_there(OwnerClient& owner) {
 }
 
 Result<Json> upload_files(OwnerClient& owner, const std::string& folder,
-                          const model::Provenance& provenance, std::stop_token stop) {
+                          const model::Provenance& provenance, const std::stop_token& stop) {
   auto there = uploads_there(owner);
   if (!there) {
     return pass_on(there);
@@ -62,12 +62,12 @@ Result<Json> upload_files(OwnerClient& owner, const std::string& folder,
 }  // namespace
 
 Result<Json> import_model(OwnerClient& owner, const std::string& name, const std::string& folder,
-                          const model::Provenance& provenance, std::stop_token stop) {
+                          const model::Provenance& provenance, const std::stop_token& stop) {
   Json body = {{"name", name}};
   if (owner.shares_paths()) {
     body["uri"] = folder;
   } else {
-    auto files = upload_files(owner, folder, provenance, std::move(stop));
+    auto files = upload_files(owner, folder, provenance, stop);
     if (!files) {
       return pass_on(files);
     }

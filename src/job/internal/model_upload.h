@@ -15,6 +15,6 @@ namespace sibyl::job::internal {
 /// interrupted call has uploaded already left out. The owner's reply.
 Result<base::Json> import_model(OwnerClient& owner, const std::string& name,
                                 const std::string& folder, const model::Provenance& provenance,
-                                std::stop_token stop);
+                                const std::stop_token& stop);
 
 }  // namespace sibyl::job::internal
