@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <memory>
@@ -65,9 +66,11 @@ struct Set {
   }
 };
 
+/// Ends the program: there is nothing to measure.
 [[noreturn]] void stop_with(const std::string& message) {
   std::fprintf(stderr, "ann: %s\n", message.c_str());
-  std::exit(1);
+  std::fflush(stdout);
+  std::_Exit(1);
 }
 
 template <class T>
@@ -224,6 +227,7 @@ Measured pass(const Options& options, const Set& set, const index::VectorIndex& 
   const double start = wall_seconds();
   {
     std::vector<std::jthread> threads;
+    threads.reserve(options.threads);
     for (size_t t = 0; t < options.threads; ++t) {
       threads.emplace_back([&, t] {
         std::vector<std::vector<index::VectorHit>> hits(set.queries);

@@ -173,6 +173,7 @@ TEST(GraphIndex, FiltersKeepRecallInEveryRegime) {
   for (const double share : {0.0, 0.001, 0.01, 0.05, 0.2, 0.5, 0.9, 1.0}) {
     // By chance, near a pole, and far from it.
     std::vector<std::pair<float, uint32_t>> order;
+    order.reserve(vectors->rows());
     for (uint32_t row = 0; row < vectors->rows(); ++row) {
       order.emplace_back(score_of(Metric::kInnerProduct, pole, vectors->vectors_of(row)), row);
     }
@@ -295,7 +296,7 @@ TEST(GraphIndex, RefusesWrongSettingsAndOtherVectors) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::InvalidArgument);
   settings.graph.degree = 32;
-  NeighbourGraph graph{32, 0, std::vector<uint32_t>(300 * 32, 300)};
+  NeighbourGraph graph{32, 0, std::vector<uint32_t>(size_t{300} * 32, 300)};
   refused = write_graph_index_of(*vectors, graph, settings, sink);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::InvalidArgument);

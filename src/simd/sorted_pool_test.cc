@@ -35,8 +35,9 @@ TEST(SortedPool, KeepsTheNearestInOrderAtEveryLevel) {
           new_items[i] = next++;
           want.push_back({new_distances[i], new_items[i]});
         }
-        std::stable_sort(want.begin(), want.end(),
-                         [](const Item& a, const Item& b) { return a.distance < b.distance; });
+        std::sort(want.begin(), want.end(), [](const Item& a, const Item& b) {
+          return a.distance != b.distance ? a.distance < b.distance : a.item < b.item;
+        });
         want.resize(std::min(want.size(), capacity));
         const uint32_t first_new = next - static_cast<uint32_t>(count);
         const auto lowest = static_cast<size_t>(

@@ -173,13 +173,8 @@ void GraphIndex::find_allowed(const Request& request, size_t effort, WalkScratch
   const double scans = vectors_allowed(request);
   if (static_cast<double>(effort + request.wanted) * kScansAnExpansion >= scans) {
     scan_allowed(request, scratch);
-  } else if (request.allowed_rows == rows()) {
-    walk_allowed(request, effort, scratch);
-  } else if (scans < kFewShare * static_cast<double>(meta_.vectors)) {
-    if (!walk_filter(request, effort, scratch)) {
-      walk_allowed(request, effort, scratch);
-    }
-  } else {
+  } else if (scans >= kFewShare * static_cast<double>(meta_.vectors) ||
+             !walk_filter(request, effort, scratch)) {
     walk_allowed(request, effort, scratch);
   }
 }
