@@ -58,7 +58,8 @@ void choose_for_transformer(const std::string& stages, Defaults& out) {
   out["micro_batch_tokens"] = {4096, "fits into the processor's caches and any memory"};
   out["question_tokens_max"] = {64, "questions are short"};
   out["passage_tokens_max"] = {128, "longer passages cost twice and win little"};
-  out["index_tokens_max"] = {256, "what the base model was made for"};
+  out["index_tokens_max"] = labels ? Default{256, "what the base model was made for"}
+                                   : Default{128, "as long as the passages of the cold start"};
   out["dropout"] = labels ? Default{0.0, "few passes over questions: little to overfit"}
                           : Default{0.1, "of the base model's own training"};
   out["symmetric"] = labels ? Default{true, "passages also find their questions"}

@@ -58,6 +58,8 @@ TEST(Defaults, AColdStartOfATransformerHidesPartsAndAsksOneWay) {
   EXPECT_EQ(chosen({}, facts)["dropout"].value, 0.1);
   EXPECT_EQ(chosen({}, facts)["symmetric"].value, false);
   EXPECT_EQ(chosen({}, facts)["gradient_norm_max"].value, 1.0);
+  EXPECT_EQ(chosen({}, facts)["index_tokens_max"].value,
+            chosen({}, facts)["passage_tokens_max"].value);
   facts.transformer = false;
   EXPECT_EQ(chosen({}, facts)["symmetric"].value, true);
   EXPECT_EQ(chosen({}, facts)["gradient_norm_max"].value, 0.0);
