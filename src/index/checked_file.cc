@@ -96,7 +96,9 @@ Result<Header> decode_header(std::string_view bytes, const std::string& path,
   return header;
 }
 
-Result<void> check_blocks(std::string_view bytes, uint64_t body_end, const std::string& path) {
+/// `skip(begin, end)` leaves a block out.
+Result<void> check_blocks(std::string_view bytes, uint64_t body_end, const std::string& path,
+                          const std::function<bool(uint64_t begin, uint64_t end)>& skip) {
   const uint64_t blocks = (body_end + kCheckedFileBlockBytes - 1) / kCheckedFileBlockBytes;
   const uint64_t expected = body_end + blocks * 4 + 4;
   if (bytes.size() != expected) {
@@ -108,7 +110,11 @@ Result<void> check_blocks(std::string_view bytes, uint64_t body_end, const std::
     const uint64_t begin = block * kCheckedFileBlockBytes;
     const std::string_view part =
         bytes.substr(begin, std::min<uint64_t>(kCheckedFileBlockBytes, body_end - begin));
-    if (reader.u32() != base::crc32(part)) {
+    const uint32_t expected_checksum = reader.u32();
+    if (skip && skip(begin, begin + part.size())) {
+      continue;
+    }
+    if (expected_checksum != base::crc32(part)) {
       return damaged(path, fmt::format("bytes {} to {} do not match their checksum", begin,
                                        begin + part.size()));
     }
@@ -207,13 +213,23 @@ Result<void> CheckedFileWriter::finish() {
 
 Result<CheckedFile> CheckedFile::open(std::shared_ptr<const base::FileView> file,
                                       const std::string& path, std::string_view magic,
-                                      uint32_t version) {
+                                      uint32_t version, std::span<const uint32_t> later) {
   std::string_view bytes = file->bytes();
   Result<Header> header = decode_header(bytes, path, magic, version);
   if (!header) {
     return pass_on(header);
   }
-  if (Result<void> checked = check_blocks(bytes, header->body_end, path); !checked) {
+  const auto is_later = [&](uint64_t begin, uint64_t end) {
+    for (size_t i = 0; i < header->sections.size(); ++i) {
+      const uint64_t first = header->offsets[i];
+      if (begin >= first && end <= first + header->sections[i].bytes &&
+          std::find(later.begin(), later.end(), header->sections[i].id) != later.end()) {
+        return true;
+      }
+    }
+    return false;
+  };
+  if (Result<void> checked = check_blocks(bytes, header->body_end, path, is_later); !checked) {
     return pass_on(checked);
   }
   CheckedFile opened;
@@ -230,6 +246,28 @@ Result<CheckedFile> CheckedFile::open(std::shared_ptr<const base::FileView> file
   }
   opened.file_ = std::move(file);
   return opened;
+}
+
+Result<void> check_container(std::string_view bytes, const std::string& path,
+                             const std::function<bool()>& stopped) {
+  if (bytes.size() < kHeaderBytes) {
+    return damaged(path, "it is cut off");
+  }
+  base::ByteReader version(bytes.substr(kCheckedFileMagicBytes));
+  Result<Header> header =
+      decode_header(bytes, path, bytes.substr(0, kCheckedFileMagicBytes), version.u32());
+  if (!header) {
+    return pass_on(header);
+  }
+  bool is_stopped = false;
+  Result<void> checked = check_blocks(bytes, header->body_end, path, [&](uint64_t, uint64_t) {
+    is_stopped = is_stopped || (stopped && stopped());
+    return is_stopped;
+  });
+  if (checked && is_stopped) {
+    return fail(Code::Interrupted, "the check of {} was stopped", path);
+  }
+  return checked;
 }
 
 std::string_view CheckedFile::section(uint32_t id) const {

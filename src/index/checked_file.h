@@ -65,10 +65,12 @@ class CheckedFileWriter {
 /// An opened container whose checksums are right. Immutable; keeps the file.
 class CheckedFile {
  public:
-  /// Checks every byte. DataLoss with the path and the place of the damage.
+  /// Checks every byte, but for the blocks that lie wholly inside of the sections `later`: those
+  /// are for check_container, before which nobody may take them for whole. DataLoss with the path
+  /// and the place of the damage.
   static Result<CheckedFile> open(std::shared_ptr<const base::FileView> file,
-                                  const std::string& path, std::string_view magic,
-                                  uint32_t version);
+                                  const std::string& path, std::string_view magic, uint32_t version,
+                                  std::span<const uint32_t> later = {});
   /// Empty when there is no such section.
   std::string_view section(uint32_t id) const;
   /// The section as `count` values of T; false when its size is another one.
@@ -93,6 +95,11 @@ class CheckedFile {
   std::string path_;
   std::vector<Section> sections_;
 };
+
+/// Checks every block of an opened container. Interrupted once `stopped` (asked between blocks, may
+/// be empty) says so.
+Result<void> check_container(std::string_view bytes, const std::string& path,
+                             const std::function<bool()>& stopped = {});
 
 /// The DataLoss of a damaged file, in the words of all readers.
 tl::unexpected<Error> damaged(const std::string& path, std::string_view what);

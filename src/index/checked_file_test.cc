@@ -44,6 +44,30 @@ TEST(CheckedFile, GivesSectionsBackAlignedAndEmptyOnesToo) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(file->section(3).data()) % 8, 0U);
 }
 
+TEST(CheckedFile, BlocksInsideOfSectionsForLaterAreLeftToCheckContainer) {
+  const std::string large(3 * kCheckedFileBlockBytes, 'x');
+  const std::string bytes = make_file({"one", large, large, "last"});
+  constexpr uint32_t kLater[] = {2};
+  const auto opens = [&](const std::string& contents) {
+    return CheckedFile::open(memory_view(contents), "test.file", kMagic, 7, kLater).has_value();
+  };
+  EXPECT_TRUE(opens(bytes));
+  EXPECT_TRUE(check_container(bytes, "test.file"));
+  // Sections 2 and 3 begin close to the first and the fourth block.
+  for (size_t block = 0; block < 6; ++block) {
+    std::string damaged = bytes;
+    damaged[block * kCheckedFileBlockBytes + kCheckedFileBlockBytes / 2] ^= 1;
+    EXPECT_EQ(opens(damaged), block == 1 || block == 2) << "block " << block;
+    const auto checked = check_container(damaged, "test.file");
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().code, Code::DataLoss);
+    EXPECT_NE(checked.error().message.find("test.file"), std::string::npos);
+  }
+  EXPECT_EQ(check_container(bytes, "test.file", [] { return true; }).error().code,
+            Code::Interrupted);
+  EXPECT_FALSE(check_container(bytes.substr(0, 20), "test.file"));
+}
+
 TEST(CheckedFile, EveryFlippedBitIsFoundAndTheFileNamed) {
   const std::string bytes = make_file({"abc", "", std::string(100, 'y')});
   for (size_t at = 0; at < bytes.size(); ++at) {

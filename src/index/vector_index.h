@@ -92,7 +92,8 @@ Result<void> write_vector_file(size_t dimension, std::span<const uint32_t> parts
 Result<void> check_vectors(std::span<const float> vectors, size_t dimension);
 
 /// DataLoss with the path when the checksum or any length is wrong.
+/// With `later` the vectors themselves are not checked, as check_container will.
 Result<std::unique_ptr<VectorIndex>> open_exact_index(std::shared_ptr<const base::FileView> file,
-                                                      const std::string& path);
+                                                      const std::string& path, bool later = false);
 
 }  // namespace sibyl::index

@@ -11,12 +11,6 @@
 namespace sibyl::store {
 namespace {
 
-DatabaseOptions with_tail(uint64_t rows) {
-  DatabaseOptions options;
-  options.tail_rows_max = rows;
-  return options;
-}
-
 /// A database in a folder of its own, with the collection "c".
 struct Opened {
   explicit Opened(const DatabaseOptions& options, const Schema& schema = test_schema())
@@ -25,6 +19,7 @@ struct Opened {
     rows = *database->create("c", schema, "{}");
   }
   void reopen() {
+    database->settle();
     rows.reset();
     database.reset();
     auto again = Database::open("/data", options_, files);
@@ -39,7 +34,7 @@ struct Opened {
 };
 
 TEST(Collection, RowsComeBackAsTheyWereGiven) {
-  Opened opened(with_tail(2));
+  Opened opened(test_options(2));
   const Row row = test_row("one", 3);
   ASSERT_TRUE(opened.rows->write({put(row), put(test_row("two", 1)), put(test_row("x", 2))}));
   for (int round = 0; round < 2; ++round) {
@@ -63,7 +58,7 @@ TEST(Collection, RowsComeBackAsTheyWereGiven) {
 }
 
 TEST(Collection, OutcomesAndSequencesTellWhatHappened) {
-  Opened opened(with_tail(3));
+  Opened opened(test_options(3));
   const auto first = opened.rows->write({put(test_row("a", 1)), put(test_row("a", 2)), erase("a"),
                                          erase("a"), put(test_row("b", 1))});
   ASSERT_TRUE(first);
@@ -80,7 +75,7 @@ TEST(Collection, OutcomesAndSequencesTellWhatHappened) {
 }
 
 TEST(Collection, RowKeysStayWithADocumentAndAreNeverReused) {
-  Opened opened(with_tail(2));
+  Opened opened(test_options(2));
   const auto key = [&](const std::string& id) {
     const auto snapshot = opened.rows->snapshot();
     return snapshot->row(*snapshot->find(id))->row_key;
@@ -96,12 +91,13 @@ TEST(Collection, RowKeysStayWithADocumentAndAreNeverReused) {
 }
 
 TEST(Collection, SnapshotsStayAsTheyWere) {
-  Opened opened(with_tail(4));
+  Opened opened(test_options(4));
   ASSERT_TRUE(opened.rows->write({put(test_row("a", 1)), put(test_row("b", 1))}));
   const auto before = opened.rows->snapshot();
   const auto seen_before = see_rankings(*before);
   for (const auto& batch : test_script(9, 20)) {
     ASSERT_TRUE(opened.rows->write(batch));
+    opened.database->settle();
   }
   ASSERT_TRUE(opened.rows->write({erase("a"), put(test_row("b", 9))}));
   ASSERT_TRUE(opened.rows->compact({}, {}));
@@ -116,9 +112,10 @@ class Ranking : public testing::TestWithParam<bool> {};
 TEST_P(Ranking, IsTheSameHoweverRowsAreCutIntoSegments) {
   std::vector<SeenHit> expected;
   for (const uint64_t tail : {1'000'000, 100, 7, 3, 1}) {
-    Opened opened(with_tail(tail), test_schema(GetParam()));
+    Opened opened(test_options(tail), test_schema(GetParam()));
     for (const auto& batch : test_script(11, 60)) {
       ASSERT_TRUE(opened.rows->write(batch));
+      opened.database->settle();
     }
     const auto found = see_rankings(*opened.rows->snapshot());
     if (expected.empty()) {
@@ -142,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(IdsUniqueAndNot, Ranking, testing::Bool());
 
 // Worked by hand with N 3, lengths 2, 1 and 3: average 2.
 TEST(Collection, Bm25CountsLiveRowsOnly) {
-  Opened opened(with_tail(2));
+  Opened opened(test_options(2));
   const auto row = [](const std::string& id, const std::string& text) {
     Row made;
     made.id = id;
@@ -166,12 +163,13 @@ TEST(Collection, Bm25CountsLiveRowsOnly) {
 }
 
 TEST(Collection, EqualScoresAreOrderedBySequence) {
-  Opened opened(with_tail(3));
+  Opened opened(test_options(3));
   for (const char* id : {"z", "m", "a", "q"}) {
     Row row = test_row(id, 1);
     row.texts = {"same words"};
     row.vectors = {{1, 0, 0, 0}};
     ASSERT_TRUE(opened.rows->write({put(row)}));
+    opened.database->settle();
   }
   const auto snapshot = opened.rows->snapshot();
   std::vector<std::string> ids;
@@ -187,13 +185,14 @@ TEST(Collection, EqualScoresAreOrderedBySequence) {
 }
 
 TEST(Collection, ListsInIdOrderPageByPage) {
-  Opened opened(with_tail(5));
+  Opened opened(test_options(5));
   std::map<std::string, std::string> model;
   for (const auto& batch : test_script(21, 40)) {
     for (const Change& change : batch) {
       apply_change(model, change);
     }
     ASSERT_TRUE(opened.rows->write(batch));
+    opened.database->settle();
   }
   const auto snapshot = opened.rows->snapshot();
   std::map<std::string, std::string> listed;
@@ -216,7 +215,7 @@ TEST(Collection, ListsInIdOrderPageByPage) {
 }
 
 TEST(Collection, IdsThatAreNotUniqueStandOnSeveralRows) {
-  Opened opened(with_tail(2), test_schema(false));
+  Opened opened(test_options(2), test_schema(false));
   ASSERT_TRUE(opened.rows->write({put(test_row("a", 1)), put(test_row("a", 2)),
                                   put(test_row("b", 1)), put(test_row("a", 3))}));
   EXPECT_EQ(opened.rows->snapshot()->live_rows(), 4U);
@@ -230,7 +229,7 @@ TEST(Collection, IdsThatAreNotUniqueStandOnSeveralRows) {
 }
 
 TEST(Collection, AWrongRowRefusesTheWholeCallBeforeAnythingIsWritten) {
-  Opened opened(with_tail(100));
+  Opened opened(test_options(100));
   const auto refused = [&](Row row, Code code, std::string_view words) {
     const auto done = opened.rows->write({put(test_row("good", 1)), put(std::move(row))});
     ASSERT_FALSE(done);
@@ -260,7 +259,7 @@ TEST(Collection, AWrongRowRefusesTheWholeCallBeforeAnythingIsWritten) {
 }
 
 TEST(Collection, LimitsAreNamed) {
-  DatabaseOptions options = with_tail(100);
+  DatabaseOptions options = test_options(100);
   options.rows_max = 2;
   options.row_bytes_max = 2000;
   Opened opened(options);
@@ -280,7 +279,7 @@ TEST(Collection, LimitsAreNamed) {
 }
 
 TEST(Collection, QueriesThatCannotBeAreRefusedInWords) {
-  Opened opened(with_tail(100));
+  Opened opened(test_options(100));
   ASSERT_TRUE(opened.rows->write({put(test_row("a", 1))}));
   const auto snapshot = opened.rows->snapshot();
   const std::vector<float> three = {1, 2, 3};
@@ -303,10 +302,11 @@ TEST(Collection, QueriesThatCannotBeAreRefusedInWords) {
 }
 
 TEST(Collection, SettingsAndStatisticsSurviveAReopening) {
-  Opened opened(with_tail(3));
+  Opened opened(test_options(3));
   ASSERT_TRUE(opened.rows->set_settings(R"({"pipeline":"bm25"})"));
   for (const auto& batch : test_script(31, 30)) {
     ASSERT_TRUE(opened.rows->write(batch));
+    opened.database->settle();
   }
   const CollectionStatistics before = opened.rows->statistics();
   ASSERT_TRUE(opened.rows->set_settings("{}"));  // with rows in the tail
@@ -321,9 +321,10 @@ TEST(Collection, SettingsAndStatisticsSurviveAReopening) {
 }
 
 TEST(Collection, CompactionCanBeStopped) {
-  Opened opened(with_tail(3));
+  Opened opened(test_options(3));
   for (const auto& batch : test_script(41, 30)) {
     ASSERT_TRUE(opened.rows->write(batch));
+    opened.database->settle();
   }
   const auto before = see_rankings(*opened.rows->snapshot());
   std::stop_source stop;

@@ -35,7 +35,18 @@ bool is_collection_name(std::string_view name) {
 class FolderDatabase final : public Database {
  public:
   FolderDatabase(base::FileSystem& files, std::string path, const DatabaseOptions& options)
-      : files_(files), path_(std::move(path)), options_(options) {}
+      : files_(files),
+        path_(std::move(path)),
+        options_(options),
+        background_(std::make_shared<BackgroundWork>(options.background_threads)),
+        memory_(MemoryBudget::create(options.memory_bytes_max)) {}
+  /// Collections that someone still holds go on without a background.
+  ~FolderDatabase() override { background_->stop(); }
+  FolderDatabase(const FolderDatabase&) = delete;
+  FolderDatabase& operator=(const FolderDatabase&) = delete;
+
+  bool run_background() override { return background_->run_one(); }
+  void settle() override { background_->settle(); }
 
   /// Names that an earlier process made and did not sync become durable before anything builds on
   /// them.
@@ -58,7 +69,8 @@ class FolderDatabase final : public Database {
       if (entry.name.starts_with(kNewPrefix) || entry.name.starts_with(kDroppedPrefix)) {
         remove_leftover(entry.name);
       } else if (entry.directory && is_collection_name(entry.name)) {
-        auto opened = CollectionEngine::open(entry.name, folder_of(entry.name), options_);
+        auto opened = CollectionEngine::open(entry.name, folder_of(entry.name), options_,
+                                             SharedParts{background_, memory_});
         if (!opened) {
           return pass_on(opened);
         }
@@ -90,7 +102,8 @@ class FolderDatabase final : public Database {
     if (Result<void> made = make_folder(name, schema, settings); !made) {
       return pass_on(made);
     }
-    auto opened = CollectionEngine::open(name, folder_of(name), options_);
+    auto opened =
+        CollectionEngine::open(name, folder_of(name), options_, SharedParts{background_, memory_});
     if (!opened) {
       return pass_on(opened);
     }
@@ -181,6 +194,8 @@ class FolderDatabase final : public Database {
   base::FileSystem& files_;
   const std::string path_;
   const DatabaseOptions options_;
+  const std::shared_ptr<BackgroundWork> background_;
+  const std::shared_ptr<MemoryBudget> memory_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<CollectionEngine>> collections_;  ///< guarded by mutex_
 };

@@ -16,6 +16,21 @@ struct DatabaseOptions {
   uint64_t rows_max = uint64_t{1} << 31;  ///< a collection
   size_t dimension_max = 32768;
   size_t row_bytes_max = size_t{64} << 20;  ///< one log record
+  /// Segments of about one size that are merged into one when so many stand side by side.
+  size_t merge_segments = 8;
+  /// Threads for merges and index builds, and one more for seals, all below queries in priority.
+  /// 0: nothing runs by itself; `run_background` and `settle` do it.
+  unsigned background_threads = 1;
+  unsigned build_threads = 1;  ///< of one index build
+  /// Vectors of a field in all segments from which on they get an index: flat codes, then a graph.
+  uint64_t flat_vectors_min = 10'000;
+  uint64_t graph_vectors_min = 100'000;
+  /// What merges, index builds and indexes in memory may take together; one that would exceed it is
+  /// refused with both figures. 0: half of the memory that this process may use.
+  uint64_t memory_bytes_max = 0;
+  /// Files of this size and more are opened by their structure alone, and read whole in the
+  /// background right after: damage is named then, and nothing is answered from it any more.
+  uint64_t checked_later_bytes_min = uint64_t{32} << 20;
 };
 
 /// The collections of a data directory, each in its folder. One process at a time may open it (the
@@ -35,6 +50,10 @@ class Database {
   virtual std::vector<std::string> names() const = 0;
   /// The folder is renamed away first, so a crash leaves all or nothing.
   virtual Result<void> drop(const std::string& name) = 0;
+  /// Does one waiting piece of background work in the calling thread; false when none waits.
+  virtual bool run_background() = 0;
+  /// Returns when no background work waits or runs.
+  virtual void settle() = 0;
 };
 
 }  // namespace sibyl::store

@@ -94,12 +94,12 @@ TEST(Database, LeftOversOfACrashAreRemoved) {
 
 TEST(Database, OrphansOfACrashAreRemovedAndForeignFilesStay) {
   base::TemporaryDirectory folder;
-  DatabaseOptions options;
-  options.tail_rows_max = 2;
+  const DatabaseOptions options = test_options(2);
   {
     auto database = *Database::open(folder.path(), options);
     const auto rows = *database->create("c", test_schema(), "");
     ASSERT_TRUE(rows->write({put(test_row("a", 1)), put(test_row("b", 1))}));
+    database->settle();
   }
   const std::string collection = folder.path() + "/collections/c";
   for (const char* name : {"segment-00000077.rows", "segment-00000078.text-0.postings",

@@ -50,11 +50,11 @@ void expect_new_generation(const Collection& rows) {
 
 struct Filled {
   Filled() {
-    options.tail_rows_max = 16;
     database = *Database::open("/data", options, files);
     rows = *database->create("c", test_schema(), "{}");
     for (const auto& batch : test_script(5, 60)) {
       EXPECT_TRUE(rows->write(batch));
+      database->settle();
     }
   }
   void reopen() {
@@ -66,7 +66,7 @@ struct Filled {
     rows = *database->find("c");
   }
   CrashFileSystem files;  // in memory, as a real sync takes its time
-  DatabaseOptions options;
+  DatabaseOptions options = test_options(16);
   std::unique_ptr<Database> database;
   std::shared_ptr<Collection> rows;
 };

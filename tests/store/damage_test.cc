@@ -14,9 +14,7 @@ namespace {
 constexpr const char* kFolder = "/data/collections/c/";
 
 DatabaseOptions small_tail() {
-  DatabaseOptions options;
-  options.tail_rows_max = 4;
-  return options;
+  return test_options(4);
 }
 
 /// Two sealed segments with deleted rows, and a tail.
@@ -25,6 +23,7 @@ void fill(CrashFileSystem& files) {
   const auto rows = *database->create("c", test_schema(), "{\"s\":1}");
   for (uint64_t i = 0; i < 10; ++i) {
     ASSERT_TRUE(rows->write({put(test_row("d" + std::to_string(i % 7), i + 1))}));
+    database->settle();
   }
   ASSERT_TRUE(rows->write({erase("d0"), put(test_row("last", 1))}));
 }

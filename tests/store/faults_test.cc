@@ -12,9 +12,7 @@ namespace {
 using Model = std::map<std::string, std::string>;
 
 DatabaseOptions small_tail() {
-  DatabaseOptions options;
-  options.tail_rows_max = 4;
-  return options;
+  return test_options(4);
 }
 
 TEST(Faults, AnyFailingCallLosesNothingAndShowsNothingThatWasRefused) {
@@ -40,6 +38,8 @@ TEST(Faults, AnyFailingCallLosesNothingAndShowsNothingThatWasRefused) {
       } else if (refused.empty()) {
         refused = batch;
       }
+      ASSERT_EQ(see_rows(*(*rows)->snapshot()), model);
+      (*database)->settle();
       ASSERT_EQ(see_rows(*(*rows)->snapshot()), model);
     }
     if (call == 0) {
@@ -98,6 +98,7 @@ TEST(Faults, SealingThatFailsIsTriedAgainAndWritesGoOnMeanwhile) {
     const Row row = test_row("r" + std::to_string(version), version);
     ++version;
     ASSERT_TRUE(rows->write({put(row)}));
+    database->settle();
     model[row.id] = row.source;
   };
   for (int i = 0; i < 3; ++i) {

@@ -111,9 +111,11 @@ class ExactIndex final : public VectorIndex {
 }  // namespace
 
 Result<std::unique_ptr<VectorIndex>> open_exact_index(std::shared_ptr<const base::FileView> file,
-                                                      const std::string& path) {
+                                                      const std::string& path, bool later) {
+  constexpr std::array kLater = {kVectorData};
   Result<CheckedFile> opened =
-      CheckedFile::open(std::move(file), path, kVectorMagic, kVectorVersion);
+      CheckedFile::open(std::move(file), path, kVectorMagic, kVectorVersion,
+                        later ? std::span<const uint32_t>(kLater) : std::span<const uint32_t>());
   if (!opened) {
     return pass_on(opened);
   }

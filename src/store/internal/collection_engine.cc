@@ -80,6 +80,39 @@ void CollectionEngine::set_dropped(bool dropped) {
   dropped_ = dropped;
 }
 
+namespace {
+
+std::vector<VectorFieldStatistics> vector_statistics(const CollectionState& state) {
+  std::vector<VectorFieldStatistics> fields;
+  for (size_t i = 0; i < state.schema->vector_fields.size(); ++i) {
+    VectorFieldStatistics field;
+    field.name = state.schema->vector_fields[i].name;
+    field.dimension = state.schema->vector_fields[i].dimension;
+    for (const SegmentState& segment : state.segments) {
+      field.vectors += segment.vectors[i]->vectors();
+      field.resident_bytes += segment.vectors[i]->resident_bytes();
+      field.mapped_bytes += segment.vectors[i]->mapped_bytes();
+    }
+    uint64_t largest = 0;
+    for (const DerivedState& derived : state.derived) {
+      if (derived.field != i) {
+        continue;
+      }
+      field.indexed_vectors += derived.index->vectors();
+      field.resident_bytes += derived.index->resident_bytes();
+      field.mapped_bytes += derived.index->mapped_bytes();
+      if (derived.index->vectors() > largest) {
+        largest = derived.index->vectors();
+        field.index = derived.index->kind();
+      }
+    }
+    fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
+}  // namespace
+
 CollectionStatistics CollectionEngine::statistics() const {
   const std::shared_ptr<const StateSnapshot> snapshot = current();
   const CollectionState& state = snapshot->state();
@@ -90,13 +123,21 @@ CollectionStatistics CollectionEngine::statistics() const {
     statistics.deleted_rows += segment.segment->rows() - segment.live_rows;
   }
   statistics.tail_rows = state.tail.live_rows;
+  statistics.tail_rows_all = state.tail.rows;
   statistics.sequence = state.sequence;
+  statistics.vector_fields = vector_statistics(state);
+  statistics.operation = operations_.running();
+  {
+    const std::lock_guard lock(published_lock_);
+    statistics.trouble = trouble_;
+  }
   if (const Result<std::vector<base::FileEntry>> entries = folder_.files().list(folder_.path())) {
     for (const base::FileEntry& entry : *entries) {
       uint64_t number = 0;
       statistics.disk_bytes += entry.bytes;
       if (Folder::parse_log_name(entry.name, number)) {
         statistics.log_bytes += entry.bytes;
+        ++statistics.logs;
       }
     }
   }
@@ -106,7 +147,8 @@ CollectionStatistics CollectionEngine::statistics() const {
 namespace {
 
 Result<void> verify_file(const ManifestFile& file, std::shared_ptr<const base::FileView> view,
-                         const std::string& path, size_t text_fields) {
+                         const std::string& path, size_t text_fields,
+                         const std::shared_ptr<const StackedVectors>& vectors) {
   if (file.kind == kRowsKind) {
     auto opened = Segment::open(std::move(view), path, text_fields);
     return opened ? Result<void>() : pass_on(opened);
@@ -115,7 +157,11 @@ Result<void> verify_file(const ManifestFile& file, std::shared_ptr<const base::F
     auto opened = index::open_postings(std::move(view), path);
     return opened ? Result<void>() : pass_on(opened);
   }
-  auto opened = index::open_exact_index(std::move(view), path);
+  if (is_derived_kind(file.kind) && vectors == nullptr) {
+    return index::check_container(view->bytes(), path);  // it is not opened yet
+  }
+  auto opened = vectors != nullptr ? open_derived(file.kind, std::move(view), path, vectors)
+                                   : index::open_exact_index(std::move(view), path);
   return opened ? Result<void>() : pass_on(opened);
 }
 
@@ -130,6 +176,7 @@ Result<void> CollectionEngine::verify() const {
   struct Item {
     ManifestFile file;
     std::shared_ptr<const base::FileView> view;
+    std::shared_ptr<const StackedVectors> vectors;  ///< that an index is made from
   };
   std::vector<Item> items;
   std::vector<std::pair<uint64_t, std::shared_ptr<const base::FileView>>> logs;
@@ -154,7 +201,12 @@ Result<void> CollectionEngine::verify() const {
       if (!view) {
         return unreadable(std::move(view.error()));
       }
-      items.push_back({file, std::move(*view)});
+      items.push_back({file, std::move(*view), nullptr});
+      for (const DerivedState& derived : current()->state().derived) {
+        if (derived.name == file.name) {
+          items.back().vectors = derived.vectors;
+        }
+      }
     }
     for (const uint64_t log : logs_) {
       auto view = folder_.map(Folder::log_name(log));
@@ -166,8 +218,8 @@ Result<void> CollectionEngine::verify() const {
     log_end = log_->bytes();
   }
   for (Item& item : items) {
-    Result<void> checked =
-        verify_file(item.file, std::move(item.view), folder_.path_of(item.file.name), text_fields);
+    Result<void> checked = verify_file(item.file, std::move(item.view),
+                                       folder_.path_of(item.file.name), text_fields, item.vectors);
     if (!checked) {
       return checked;
     }

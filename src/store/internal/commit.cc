@@ -10,6 +10,8 @@ namespace sibyl::store {
 namespace {
 
 constexpr uint64_t kGroupBytesMax = 16ULL << 20;
+/// Writers that find this many times the limits of a tail help to seal it.
+constexpr uint64_t kTailFactorHelp = 4;
 /// Sealing that fails may let the tail grow to this many times its limits.
 constexpr uint64_t kTailFactorMax = 16;
 constexpr size_t kIdBytesMax = 1024;
@@ -111,11 +113,60 @@ Result<WriteReceipt> CollectionEngine::write(std::vector<Change> changes,
     const std::lock_guard lock(queue_);
     pending_.push_back(&pending);
   }
-  const std::lock_guard turn(turn_);
-  while (!pending.done) {
-    commit_group();
-  }
+  take_turns(pending);
   return std::move(pending.result);
+}
+
+/// Commits groups until this call's changes were in one.
+void CollectionEngine::take_turns(PendingWrite& pending) {
+  while (true) {
+    {
+      const std::lock_guard turn(turn_);
+      while (!pending.done && !tail_is_full(kTailFactorHelp)) {
+        commit_group();
+      }
+      if (pending.done) {
+        return;
+      }
+    }
+    if (Result<void> room = make_room(); !room) {
+      withdraw(pending, room.error());
+      return;
+    }
+    const std::lock_guard turn(turn_);
+    if (!pending.done) {
+      commit_group();
+    }
+    if (pending.done) {
+      return;
+    }
+  }
+}
+
+Result<void> CollectionEngine::make_room() {
+  const std::lock_guard sealing(sealing_);
+  {
+    const std::lock_guard turn(turn_);
+    const bool may_grow = !tail_is_full(kTailFactorMax);
+    if (may_grow && (!tail_is_full(kTailFactorHelp) || unsealed_log_bytes() < seal_retry_bytes_)) {
+      return {};
+    }
+  }
+  Result<void> sealed = try_seal();
+  const std::lock_guard turn(turn_);
+  return sealed || !tail_is_full(kTailFactorMax) ? Result<void>() : sealed;
+}
+
+/// Takes a refused call out of the queue, unless a group has taken it meanwhile.
+void CollectionEngine::withdraw(PendingWrite& pending, const Error& why) {
+  const std::lock_guard turn(turn_);
+  if (pending.done) {
+    return;
+  }
+  const std::lock_guard lock(queue_);
+  std::erase(pending_, &pending);
+  pending.done = true;
+  pending.result = tl::unexpected<Error>(why);
 }
 
 /// The calls that waited while the last group was synced, up to a size.
@@ -165,16 +216,6 @@ Result<void> CollectionEngine::check_pending(const PendingWrite& pending,
   return {};
 }
 
-/// Why no group can be taken now: a log that cannot be trusted, or a tail that could not be sealed
-/// for too long.
-Result<void> CollectionEngine::make_room() {
-  Result<void> writable = check_writable();
-  if (writable && tail_is_full(kTailFactorMax)) {
-    writable = seal_locked();
-  }
-  return writable;
-}
-
 WriteReceipt CollectionEngine::apply(PendingWrite& pending, StateEditor& editor) {
   WriteReceipt receipt;
   for (PreparedChange& change : pending.changes) {
@@ -195,7 +236,7 @@ WriteReceipt CollectionEngine::apply(PendingWrite& pending, StateEditor& editor)
 
 void CollectionEngine::commit_group() {
   const std::vector<PendingWrite*> group = take_group();
-  Result<void> writable = make_room();
+  const Result<void> writable = check_writable();
   const std::shared_ptr<const StateSnapshot> before = current();
   StateEditor editor(before->state(), tail_ids_);
   std::vector<PendingWrite*> accepted;
@@ -219,7 +260,9 @@ void CollectionEngine::commit_group() {
   }
   if (committed) {
     publish(editor.finish());
-    seal_when_full();
+    if (seal_wanted()) {
+      background_->wake(WorkKind::Seal, shared_from_this());
+    }
     return;
   }
   tail_ids_ = index_tail(before->state().tail);
@@ -230,25 +273,20 @@ void CollectionEngine::commit_group() {
 
 void CollectionEngine::refuse(const Error& why) {
   refusal_ = why;
+  {
+    const std::lock_guard lock(published_lock_);
+    trouble_ = why.message;
+  }
   base::log_error("store", "collection '{}' takes no more changes: {}", name_, why.message);
+}
+
+uint64_t CollectionEngine::unsealed_log_bytes() const {
+  return ended_log_bytes_ + (log_->usable() ? log_->bytes() : 0);
 }
 
 bool CollectionEngine::tail_is_full(uint64_t factor) const {
   return current()->state().tail.rows >= options_.tail_rows_max * factor ||
-         (log_->usable() && log_->bytes() >= options_.tail_bytes_max * factor);
-}
-
-/// The rows are durable in the log, so a failure is told and tried again later.
-void CollectionEngine::seal_when_full() {
-  const uint64_t rows = current()->state().tail.rows;
-  if (refusal_ || !tail_is_full(1) || rows < seal_retry_rows_) {
-    return;
-  }
-  if (Result<void> sealed = seal_locked(); !sealed) {
-    seal_retry_rows_ = rows + options_.tail_rows_max / 4 + 1;
-    base::log_error("store", "collection '{}' could not seal {} rows (they stay in the log): {}",
-                    name_, rows, sealed.error().message);
-  }
+         unsealed_log_bytes() >= options_.tail_bytes_max * factor;
 }
 
 }  // namespace sibyl::store

@@ -46,6 +46,10 @@ class CrashFileSystem final : public base::FileSystem {
   void fill_at(uint64_t number) { fill_at_ = number; }
   void free_space() { fill_at_ = 0; }
 
+  /// Called with the path before a file is made, appended to or synced, in the calling thread,
+  /// which may use the file system itself meanwhile. Set by one thread while no other works.
+  void on_write(std::function<void(const std::string& path)> hook) { on_write_ = std::move(hook); }
+
   /// The machine starts again.
   void crash(CrashKind kind, uint64_t seed) {
     const std::lock_guard lock(mutex_);
@@ -185,6 +189,7 @@ class CrashFileSystem final : public base::FileSystem {
     Writer(CrashFileSystem& owner, std::string path, std::shared_ptr<File> file)
         : owner_(owner), path_(std::move(path)), file_(std::move(file)) {}
     Result<void> append(std::string_view bytes) override {
+      owner_.tell(path_);
       const std::lock_guard lock(owner_.mutex_);
       const bool dead = owner_.dead_next();
       Result<void> allowed = owner_.enter(path_, true);
@@ -196,6 +201,7 @@ class CrashFileSystem final : public base::FileSystem {
       return allowed;
     }
     Result<void> sync() override {
+      owner_.tell(path_);
       const std::lock_guard lock(owner_.mutex_);
       Result<void> allowed = owner_.enter(path_, false);
       if (allowed) {
@@ -215,6 +221,15 @@ class CrashFileSystem final : public base::FileSystem {
     std::shared_ptr<File> file_;
   };
 
+  /// A hook that causes calls itself is not told of those.
+  void tell(const std::string& path) {
+    if (on_write_) {
+      const auto hook = std::exchange(on_write_, {});
+      hook(path);
+      on_write_ = hook;
+    }
+  }
+
   bool dead_next() const { return stop_at_ != 0 && calls_ + 1 >= stop_at_; }
 
   Result<void> enter(const std::string& path, bool needs_space) {
@@ -233,6 +248,7 @@ class CrashFileSystem final : public base::FileSystem {
 
   Result<std::unique_ptr<base::WritableFile>> open_file(const std::string& path, uint64_t keep,
                                                         bool fresh) {
+    tell(path);
     const std::lock_guard lock(mutex_);
     if (Result<void> allowed = enter(path, fresh); !allowed) {
       return pass_on(allowed);
@@ -341,6 +357,7 @@ class CrashFileSystem final : public base::FileSystem {
     }
   }
 
+  std::function<void(const std::string&)> on_write_;
   mutable std::mutex mutex_;
   Folder root_;
   uint64_t calls_ = 0;

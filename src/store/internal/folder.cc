@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kLogPrefix = "log-";
 constexpr std::string_view kSegmentPrefix = "segment-";
+constexpr std::string_view kIndexPrefix = "index-";
 
 }  // namespace
 
@@ -30,11 +31,18 @@ std::string Folder::vectors_name(uint64_t segment, uint64_t generation, size_t f
                      field);
 }
 
+std::string Folder::index_name(uint64_t number, uint64_t generation, size_t field,
+                               std::string_view kind) {
+  return fmt::format("{}{:08}.generation-{}.field-{}.{}", kIndexPrefix, number, generation, field,
+                     kind);
+}
+
 uint64_t Folder::number_in(std::string_view name) {
-  const std::string_view prefix = name.starts_with(kLogPrefix) ? kLogPrefix : kSegmentPrefix;
   uint64_t number = 0;
-  if (name.starts_with(prefix)) {
-    std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
+  for (const std::string_view prefix : {kLogPrefix, kSegmentPrefix, kIndexPrefix}) {
+    if (name.starts_with(prefix)) {
+      std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
+    }
   }
   return number;
 }
@@ -46,8 +54,7 @@ bool Folder::parse_log_name(std::string_view name, uint64_t& number) {
 
 bool Folder::is_ours(std::string_view name) {
   const bool beside = name.starts_with(kManifestName) && name.ends_with(".tmp");
-  return beside || ((name.starts_with(kLogPrefix) || name.starts_with(kSegmentPrefix)) &&
-                    number_in(name) != 0);
+  return beside || number_in(name) != 0;
 }
 
 Result<uint64_t> Folder::write(

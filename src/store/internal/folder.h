@@ -25,6 +25,8 @@ class Folder {
   static std::string rows_name(uint64_t segment);
   static std::string postings_name(uint64_t segment, size_t field);
   static std::string vectors_name(uint64_t segment, uint64_t generation, size_t field);
+  static std::string index_name(uint64_t number, uint64_t generation, size_t field,
+                                std::string_view kind);
   /// The number of a log's name; false for other names.
   static bool parse_log_name(std::string_view name, uint64_t& number);
   /// Whether a name is one that the store gives, so that it may be removed when nothing needs it.

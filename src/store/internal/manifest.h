@@ -19,6 +19,8 @@ inline constexpr size_t kFieldsMax = 64;
 inline constexpr std::string_view kRowsKind = "rows";
 inline constexpr std::string_view kPostingsKind = "postings";
 inline constexpr std::string_view kExactKind = "exact";
+inline constexpr std::string_view kFlatKind = "flat";
+inline constexpr std::string_view kGraphKind = "graph";
 
 struct ManifestSegment {
   uint64_t number = 0;

@@ -63,10 +63,11 @@ Result<size_t> find_current(const Folder& folder, const std::vector<ReadLog>& lo
 }  // namespace
 
 Result<std::shared_ptr<CollectionEngine>> CollectionEngine::open(std::string name, Folder folder,
-                                                                 const DatabaseOptions& options) {
+                                                                 const DatabaseOptions& options,
+                                                                 SharedParts shared) {
   const std::string context = fmt::format("collection '{}'", name);
   std::shared_ptr<CollectionEngine> engine(
-      new CollectionEngine(std::move(name), std::move(folder), options));
+      new CollectionEngine(std::move(name), std::move(folder), options, std::move(shared)));
   Result<void> done = engine->load_segments();
   if (done) {
     done = engine->load_logs();
@@ -77,6 +78,8 @@ Result<std::shared_ptr<CollectionEngine>> CollectionEngine::open(std::string nam
   if (!done) {
     return pass_on(done, context);
   }
+  engine->background_->wake(WorkKind::Seal, engine);
+  engine->background_->wake(WorkKind::Maintain, engine);
   return engine;
 }
 
@@ -106,10 +109,12 @@ Result<void> CollectionEngine::load_segments() {
   }
   state.analyzer = std::move(*analyzer);
   state.settings = manifest_.settings;
+  state.damage = std::make_shared<Damage>();
   state.sequence = manifest_.sealed_sequence;
   state.text_lengths.assign(manifest_.schema.text_fields.size(), 0);
   for (const ManifestSegment& entry : manifest_.segments) {
-    Result<SegmentState> segment = open_segment(folder_, manifest_, entry, *state.analyzer);
+    Result<SegmentState> segment = open_segment(folder_, manifest_, entry, *state.analyzer,
+                                                options_.checked_later_bytes_min, unchecked_);
     if (!segment) {
       return pass_on(segment);
     }
@@ -122,6 +127,7 @@ Result<void> CollectionEngine::load_segments() {
     }
     state.segments.push_back(std::move(*segment));
   }
+  load_indexes(state);
   publish(std::move(state));
   return {};
 }
@@ -202,7 +208,9 @@ Result<void> CollectionEngine::load_logs() {
   }
   publish(editor.finish());
   const ReadLog& last = (*logs)[*current_log];
-  if (last.contents.torn || !last.contents.marked || *current_log + 1 < logs->size()) {
+  // The end of a log before the last may be in memory only, as a mark may that is missing.
+  if (*current_log > 0 || last.contents.torn || !last.contents.marked ||
+      *current_log + 1 < logs->size()) {
     return rewrite_logs(records);
   }
   auto opened = LogWriter::open(folder_.files(), folder_.path_of(Folder::log_name(last.number)),

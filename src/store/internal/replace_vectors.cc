@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "store/internal/collection_engine.h"
 
@@ -18,12 +19,11 @@ constexpr int kSwitchRoundsMax = 16;
 class GenerationSwitch {
  public:
   GenerationSwitch(CollectionEngine& engine, Schema next, const VectorMaker& maker,
-                   std::stop_token stop, const Progress& progress)
+                   Operations::Running& operation)
       : engine_(engine),
         next_(std::make_shared<const Schema>(std::move(next))),
         maker_(maker),
-        stop_(std::move(stop)),
-        progress_(progress) {}
+        operation_(operation) {}
 
   ~GenerationSwitch() {
     if (!kept_) {
@@ -31,6 +31,9 @@ class GenerationSwitch {
         for (const ManifestFile& file : made.files) {
           engine_.folder_.discard(file.name);
         }
+      }
+      for (const ManifestFile& file : index_files_) {
+        engine_.folder_.discard(file.name);
       }
     }
   }
@@ -50,6 +53,10 @@ class GenerationSwitch {
         break;
       }
     }
+    if (Result<void> built = build_indexes(); !built) {
+      return built;
+    }
+    const std::lock_guard sealing(engine_.sealing_);
     const std::lock_guard turn(engine_.turn_);
     return swap(settings);
   }
@@ -59,6 +66,29 @@ class GenerationSwitch {
     std::vector<ManifestFile> files;
     std::vector<std::shared_ptr<const index::VectorIndex>> indexes;
   };
+
+  /// So that the first questions after the swap do not compare every vector.
+  Result<void> build_indexes() {
+    CollectionState next = engine_.current()->state();
+    next.schema = next_;
+    next.derived.clear();
+    std::erase_if(next.segments,
+                  [&](const SegmentState& segment) { return !made_.contains(segment.number); });
+    for (SegmentState& segment : next.segments) {
+      segment.vectors = made_.at(segment.number).indexes;
+    }
+    std::vector<size_t> fields(next_->vector_fields.size());
+    std::iota(fields.begin(), fields.end(), 0);
+    Result<std::vector<BuiltIndex>> built = engine_.build_ahead(next, fields, operation_);
+    if (!built) {
+      return pass_on(built);
+    }
+    indexes_ = std::move(*built);
+    for (const BuiltIndex& index : indexes_) {
+      index_files_.push_back(index.file);
+    }
+    return {};
+  }
 
   /// Makes the vectors of every segment that has none of the new generation yet.
   Result<void> make_missing(const StateSnapshot& snapshot) {
@@ -99,7 +129,7 @@ class GenerationSwitch {
   /// Rows [first, end) of a segment, of which `views` are live; the dead get no vectors.
   Result<void> add_rows(std::span<const RowView> views, uint32_t first, uint32_t end,
                         std::vector<index::VectorFileBuilder>& builders) {
-    if (stop_.stop_requested()) {
+    if (operation_.stopped()) {
       return fail(Code::Interrupted,
                   "the model switch of '{}' was stopped; it stays with the vectors it has",
                   engine_.name_);
@@ -134,9 +164,7 @@ class GenerationSwitch {
       at += live ? 1 : 0;
     }
     done_ += views.size();
-    if (progress_) {
-      progress_(done_, std::max(done_, total_));
-    }
+    operation_.report(done_, std::max(done_, total_));
     return {};
   }
 
@@ -161,7 +189,7 @@ class GenerationSwitch {
   Result<void> swap(const std::string& settings) {
     Result<void> done = engine_.check_writable();
     if (done) {
-      done = engine_.seal_locked();
+      done = engine_.seal_under_turn();
     }
     if (done) {
       done = make_missing(*engine_.current());
@@ -181,6 +209,11 @@ class GenerationSwitch {
       segment.vectors = made.indexes;
       next.files.insert(next.files.end(), made.files.begin(), made.files.end());
     }
+    state.derived.clear();
+    for (BuiltIndex& index : indexes_) {
+      install_index(std::move(index), state, next);
+    }
+    place_indexes(state);
     bool replaced = false;
     if (Result<void> saved = engine_.save(next, state, replaced); !saved) {
       kept_ = replaced;
@@ -200,9 +233,10 @@ class GenerationSwitch {
   CollectionEngine& engine_;
   std::shared_ptr<const Schema> next_;
   const VectorMaker& maker_;
-  std::stop_token stop_;
-  const Progress& progress_;
+  Operations::Running& operation_;
   std::map<uint64_t, Made> made_;  ///< by segment number
+  std::vector<BuiltIndex> indexes_;
+  std::vector<ManifestFile> index_files_;
   uint64_t done_ = 0;
   uint64_t total_ = 0;
   bool kept_ = false;
@@ -211,7 +245,11 @@ class GenerationSwitch {
 Result<void> CollectionEngine::replace_vectors(const Schema& next, const std::string& settings,
                                                const VectorMaker& maker, std::stop_token stop,
                                                const Progress& progress) {
-  const std::lock_guard maintenance(maintenance_);
+  const WakeAfter wake(*this);
+  const auto operation = operations_.begin("switch model", stop, progress);
+  if (Result<void> ready = catch_up(*operation); !ready) {
+    return ready;
+  }
   const Schema old = schema();
   if (next.text_fields != old.text_fields || next.language != old.language ||
       next.unique_ids != old.unique_ids) {
@@ -225,7 +263,10 @@ Result<void> CollectionEngine::replace_vectors(const Schema& next, const std::st
   if (Result<void> checked = check_schema(schema, options_); !checked) {
     return checked;
   }
-  return GenerationSwitch(*this, std::move(schema), maker, std::move(stop), progress).run(settings);
+  Result<void> done;
+  run_below(
+      [&] { done = GenerationSwitch(*this, std::move(schema), maker, *operation).run(settings); });
+  return done;
 }
 
 }  // namespace sibyl::store

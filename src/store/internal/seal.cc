@@ -1,56 +1,178 @@
 #include <algorithm>
 
+#include "base/log.h"
 #include "store/internal/collection_engine.h"
 
 namespace sibyl::store {
 
 Result<void> CollectionEngine::seal() {
-  const std::lock_guard turn(turn_);
-  if (Result<void> writable = check_writable(); !writable) {
-    return writable;
-  }
-  return seal_locked();
+  const std::lock_guard sealing(sealing_);
+  return seal_tail_now();
 }
 
-Result<void> CollectionEngine::seal_locked() {
-  const std::shared_ptr<const StateSnapshot> before = current();
-  const CollectionState& state = before->state();
-  if (state.sequence == manifest_.sealed_sequence) {
+Result<void> CollectionEngine::seal_tail_now() {
+  std::optional<Seal> seal;
+  {
+    const std::lock_guard turn(turn_);
+    Result<std::optional<Seal>> begun = begin_seal();
+    if (!begun) {
+      return pass_on(begun);
+    }
+    seal = std::move(*begun);
+  }
+  if (!seal) {
     return {};
   }
-  if (Result<void> rotated = rotate_log(); !rotated) {
-    return rotated;
+  if (Result<void> written = write_seal(*seal); !written) {
+    return written;
   }
-  CollectionState sealed = state;
-  sealed.tail = {};
+  const std::lock_guard turn(turn_);
+  return finish_seal(std::move(*seal));
+}
+
+Result<void> CollectionEngine::seal_under_turn() {
+  Result<std::optional<Seal>> begun = begin_seal();
+  if (!begun) {
+    return pass_on(begun);
+  }
+  if (!*begun) {
+    return {};
+  }
+  Result<void> done = write_seal(**begun);
+  return done ? finish_seal(std::move(**begun)) : done;
+}
+
+/// Ends the log of the tail's rows, so that what is written from now on stands in another one.
+/// Nothing to do: no change since the last seal.
+Result<std::optional<CollectionEngine::Seal>> CollectionEngine::begin_seal() {
+  if (Result<void> writable = check_writable(); !writable) {
+    return pass_on(writable);
+  }
+  Seal seal;
+  seal.from = current();
+  if (seal.from->sequence() == manifest_.sealed_sequence) {
+    return std::optional<Seal>();
+  }
+  if (Result<void> rotated = rotate_log(); !rotated) {
+    return pass_on(rotated);
+  }
+  seal.first_log = log_->number();
+  seal.number = take_number();
+  return seal;
+}
+
+Result<void> CollectionEngine::write_seal(Seal& seal) const {
+  const CollectionState& state = seal.from->state();
+  if (state.tail.live_rows == 0) {
+    return {};
+  }
+  Result<SealedSegment> segment = seal_tail(folder_, state, seal.number);
+  if (!segment) {
+    return pass_on(segment);
+  }
+  seal.segment = std::move(*segment);
+  return {};
+}
+
+namespace {
+
+/// What is left of a tail without its first rows.
+Tail tail_after(const Tail& tail, uint32_t first) {
+  Tail rest;
+  auto live = std::make_shared<index::RowSet>(tail.rows - first);
+  for (uint32_t row = first; row < tail.rows; ++row) {
+    if (tail.live->contains(row)) {
+      live->insert(rest.rows);
+      ++rest.live_rows;
+    }
+    rest.append(tail.blocks[row / kTailBlockRows]->rows[row % kTailBlockRows]);
+  }
+  if (rest.rows > 0) {
+    rest.live = std::move(live);
+  }
+  return rest;
+}
+
+/// Rows of the sealed segment that were deleted or replaced while it was written.
+void take_over_deletes(const Tail& then, const Tail& now, SegmentState& sealed) {
+  auto live = std::make_shared<index::RowSet>(sealed.segment->rows(), true);
+  uint32_t row = 0;
+  then.live->for_each([&](size_t at) {
+    if (!now.live->contains(at)) {
+      live->erase(row);
+      --sealed.live_rows;
+    }
+    ++row;
+  });
+  if (sealed.live_rows < sealed.segment->rows()) {
+    sealed.live = std::move(live);
+  }
+}
+
+}  // namespace
+
+/// The segment takes the place of the tail's first rows; a snapshot shows them once, before as
+/// after.
+Result<void> CollectionEngine::finish_seal(Seal seal) {
+  const std::shared_ptr<const StateSnapshot> before = current();
+  const Tail& then = seal.from->state().tail;
+  CollectionState state = before->state();
+  state.tail = tail_after(state.tail, then.rows);
   Manifest next = manifest_;
   std::vector<ManifestFile> written;
-  if (state.tail.live_rows > 0) {
-    Result<SealedSegment> segment = seal_tail(folder_, state, take_number());
-    if (!segment) {
-      return pass_on(segment);
-    }
-    written = segment->files;
+  if (seal.segment) {
+    take_over_deletes(then, before->state().tail, seal.segment->state);
+    written = seal.segment->files;
     next.files.insert(next.files.end(), written.begin(), written.end());
-    sealed.segments.push_back(std::move(segment->state));
+    state.segments.push_back(std::move(seal.segment->state));
   }
-  next.sealed_sequence = state.sequence;
-  next.first_log = log_->number();
+  next.sealed_sequence = seal.from->sequence();
+  next.first_log = seal.first_log;
+  Result<void> saved = check_writable();
   bool replaced = false;
-  if (Result<void> saved = save(next, sealed, replaced); !saved) {
-    for (const ManifestFile& file : written) {
-      if (!replaced) {
-        folder_.discard(file.name);
-      }
+  if (saved) {
+    saved = save(next, state, replaced);
+  }
+  if (!saved) {
+    if (!replaced) {
+      discard_files(written);
     }
     return saved;
   }
   std::swap(manifest_, next);
-  publish(std::move(sealed));
-  tail_ids_.clear();
-  seal_retry_rows_ = 0;
+  tail_ids_ = index_tail(state.tail);
+  publish(std::move(state));
+  seal_retry_bytes_ = 0;
   discard_unlisted(next);
+  background_->wake(WorkKind::Maintain, shared_from_this());
   return {};
+}
+
+bool CollectionEngine::seal_wanted() const {
+  return !refusal_ && !dropped_ && tail_is_full(1) && unsealed_log_bytes() >= seal_retry_bytes_;
+}
+
+/// The rows are durable in the log, so a failure is told and tried again later.
+Result<void> CollectionEngine::try_seal() {
+  Result<void> sealed = seal_tail_now();
+  if (!sealed) {
+    const std::lock_guard turn(turn_);
+    const uint64_t bytes = unsealed_log_bytes();
+    seal_retry_bytes_ = bytes + bytes / 4 + 1;
+    base::log_error("store",
+                    "collection '{}' could not seal its last rows (they stay in the log): {}",
+                    name_, sealed.error().message);
+  }
+  return sealed;
+}
+
+bool CollectionEngine::work_on_seal() {
+  const std::lock_guard sealing(sealing_);
+  const auto wanted = [this] {
+    const std::lock_guard turn(turn_);
+    return seal_wanted();
+  };
+  return wanted() && try_seal() && wanted();
 }
 
 /// From here on changes go to a new log; the old one says that it is whole. A log without records
@@ -82,6 +204,7 @@ Result<void> CollectionEngine::rotate_log() {
     }
     return done;
   }
+  ended_log_bytes_ += log_->bytes();
   log_ = std::move(*next);
   logs_.push_back(number);
   return {};
@@ -130,6 +253,15 @@ void CollectionEngine::discard_unlisted(const Manifest& before) {
   while (!logs_.empty() && logs_.front() < manifest_.first_log) {
     folder_.discard(Folder::log_name(logs_.front()));
     logs_.erase(logs_.begin());
+  }
+  if (manifest_.first_log == log_->number()) {
+    ended_log_bytes_ = 0;
+  }
+}
+
+void CollectionEngine::discard_files(std::span<const ManifestFile> files) const {
+  for (const ManifestFile& file : files) {
+    folder_.discard(file.name);
   }
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "simd/distance.h"
@@ -41,6 +42,40 @@ Result<void> StateSnapshot::check_query(size_t vector_field, std::span<const flo
   return {};
 }
 
+void StateSnapshot::search_index(const DerivedState& derived, std::span<const float> query,
+                                 size_t k, const Selection* selection,
+                                 std::vector<Hit>& hits) const {
+  const size_t count = derived.segments.size();
+  const StackedVectors& vectors = *derived.vectors;
+  const index::RowSet* rows = nullptr;
+  index::RowSet stacked(0);
+  if (count == 1) {
+    rows = allowed(derived.first, selection);
+  } else {
+    const bool all = selection == nullptr &&
+                     std::all_of(state_.segments.begin() + static_cast<ptrdiff_t>(derived.first),
+                                 state_.segments.begin() + static_cast<ptrdiff_t>(derived.first) +
+                                     static_cast<ptrdiff_t>(count),
+                                 [](const SegmentState& s) { return s.live == nullptr; });
+    if (!all) {
+      stacked = index::RowSet(vectors.rows());
+      for (size_t i = 0; i < count; ++i) {
+        place_rows(allowed(derived.first + i, selection),
+                   vectors.first_row(i + 1) - vectors.first_row(i), vectors.first_row(i), stacked);
+      }
+      rows = &stacked;
+    }
+  }
+  std::vector<index::VectorHit> found;
+  derived.index->search(query, k, rows, found);
+  for (const index::VectorHit& hit : found) {
+    const size_t part = vectors.part_of(hit.row);
+    const RowRef ref{static_cast<uint32_t>(derived.first + part),
+                     hit.row - vectors.first_row(part)};
+    hits.push_back({ref, sequence_of(ref), hit.part, hit.score});
+  }
+}
+
 Result<std::vector<Hit>> StateSnapshot::search_vectors(size_t vector_field,
                                                        std::span<const float> query, size_t k,
                                                        const Selection* selection) const {
@@ -53,7 +88,18 @@ Result<std::vector<Hit>> StateSnapshot::search_vectors(size_t vector_field,
   }
   std::vector<Hit> hits;
   std::vector<index::VectorHit> found;
+  std::vector<bool> is_covered(state_.segments.size(), false);
+  for (const DerivedState& derived : state_.derived) {
+    if (derived.field == vector_field) {
+      search_index(derived, query, k, selection, hits);
+      std::fill_n(is_covered.begin() + static_cast<ptrdiff_t>(derived.first),
+                  derived.segments.size(), true);
+    }
+  }
   for (uint32_t i = 0; i < tail_number(); ++i) {
+    if (is_covered[i]) {
+      continue;
+    }
     const SegmentState& segment = state_.segments[i];
     segment.vectors[vector_field]->search(query, k, allowed(i, selection), found);
     for (const index::VectorHit& hit : found) {

@@ -5,9 +5,16 @@
 namespace sibyl::store {
 
 Result<std::shared_ptr<const Segment>> Segment::open(std::shared_ptr<const base::FileView> file,
-                                                     const std::string& path, size_t text_fields) {
+                                                     const std::string& path, size_t text_fields,
+                                                     bool later) {
+  std::vector<uint32_t> unchecked;
+  for (uint32_t i = 0; i < kFirstTextColumn + text_fields && later; ++i) {
+    if (i != kTypedColumn) {  // filters read its structure
+      unchecked.push_back(kRowsColumns + 2 * i + 1);
+    }
+  }
   Result<index::CheckedFile> opened =
-      index::CheckedFile::open(std::move(file), path, kRowsMagic, kRowsVersion);
+      index::CheckedFile::open(std::move(file), path, kRowsMagic, kRowsVersion, unchecked);
   if (!opened) {
     return pass_on(opened);
   }

@@ -62,9 +62,11 @@ Result<void> write_rows(const RowSource& source, size_t text_fields, const index
 /// The rows of a sealed segment. Immutable, thread-safe.
 class Segment {
  public:
-  /// DataLoss with the path when a checksum or an offset is wrong.
+  /// DataLoss with the path when a checksum or an offset is wrong. With `later` the bytes of ids,
+  /// documents and texts are not checked, as index::check_container will.
   static Result<std::shared_ptr<const Segment>> open(std::shared_ptr<const base::FileView> file,
-                                                     const std::string& path, size_t text_fields);
+                                                     const std::string& path, size_t text_fields,
+                                                     bool later = false);
 
   uint32_t rows() const { return static_cast<uint32_t>(meta_.rows); }
   uint64_t sequence(uint32_t row) const { return sequences_[row]; }

@@ -41,10 +41,23 @@ Result<std::shared_ptr<const index::VectorIndex>> write_vectors(
     const Folder& folder, const ManifestFile& file,
     const std::function<Result<void>(const index::ByteSink&)>& make);
 
+/// A large primary file whose contents are to be checked after it was opened.
+struct UncheckedFile {
+  std::string path;
+  std::shared_ptr<const base::FileView> view;
+  ManifestSegment segment;
+  std::string what;  ///< that it holds
+};
+
+/// Adds to the error of a damaged primary file what is lost with it.
+tl::unexpected<Error> lost(Error error, const ManifestSegment& entry, std::string_view what);
+
 /// Opens what the manifest lists of one segment. DataLoss tells what is lost with a damaged file;
-/// damaged postings are made again from the rows' texts.
+/// damaged postings are made again from the rows' texts. Primary files of `later_bytes_min` bytes
+/// and more are checked in their structure only, and added to `unchecked`.
 Result<SegmentState> open_segment(const Folder& folder, const Manifest& manifest,
-                                  const ManifestSegment& entry, const text::Analyzer& analyzer);
+                                  const ManifestSegment& entry, const text::Analyzer& analyzer,
+                                  uint64_t later_bytes_min, std::vector<UncheckedFile>& unchecked);
 
 /// Analysed terms of a text.
 index::TermCounts analyze_text(const text::Analyzer& analyzer, std::string_view text);

@@ -16,15 +16,6 @@ const ManifestFile* find_file(const Manifest& manifest, std::string_view kind, u
   return nullptr;
 }
 
-/// Adds what is lost with a primary file.
-tl::unexpected<Error> lost(Error error, const ManifestSegment& entry, std::string_view what) {
-  error.code = error.code == Code::NotFound ? Code::DataLoss : error.code;
-  error.message += fmt::format(
-      "; the {} of {} rows (sequences {} to {}) are lost unless the file is restored from a copy",
-      what, entry.rows, entry.first_sequence, entry.last_sequence);
-  return tl::unexpected<Error>(std::move(error));
-}
-
 Result<std::shared_ptr<const base::FileView>> map_file(const Folder& folder,
                                                        const Manifest& manifest,
                                                        const ManifestFile* file) {
@@ -91,10 +82,13 @@ Result<std::shared_ptr<const index::Postings>> open_field_postings(const Folder&
   return std::shared_ptr<const index::Postings>(std::move(*opened));
 }
 
-Result<std::shared_ptr<const index::VectorIndex>> open_field_vectors(const Folder& folder,
-                                                                     const Manifest& manifest,
-                                                                     const SegmentState& state,
-                                                                     size_t field) {
+std::string vectors_of_field(const Manifest& manifest, size_t field) {
+  return fmt::format("vectors of field '{}'", manifest.schema.vector_fields[field].name);
+}
+
+Result<std::shared_ptr<const index::VectorIndex>> open_field_vectors(
+    const Folder& folder, const Manifest& manifest, const SegmentState& state, size_t field,
+    const ManifestSegment& entry, uint64_t later_bytes_min, std::vector<UncheckedFile>& unchecked) {
   const ManifestFile* file =
       find_file(manifest, kExactKind, state.number, field, manifest.schema.generation);
   auto view = map_file(folder, manifest, file);
@@ -102,7 +96,11 @@ Result<std::shared_ptr<const index::VectorIndex>> open_field_vectors(const Folde
     return pass_on(view);
   }
   const std::string path = folder.path_of(file->name);
-  auto opened = index::open_exact_index(std::move(*view), path);
+  const bool later = (*view)->bytes().size() >= later_bytes_min;
+  if (later) {
+    unchecked.push_back({path, *view, entry, vectors_of_field(manifest, field)});
+  }
+  auto opened = index::open_exact_index(std::move(*view), path, later);
   if (!opened) {
     return pass_on(opened);
   }
@@ -118,6 +116,14 @@ Result<std::shared_ptr<const index::VectorIndex>> open_field_vectors(const Folde
 
 }  // namespace
 
+tl::unexpected<Error> lost(Error error, const ManifestSegment& entry, std::string_view what) {
+  error.code = error.code == Code::NotFound ? Code::DataLoss : error.code;
+  error.message += fmt::format(
+      "; the {} of {} rows (sequences {} to {}) are lost unless the file is restored from a copy",
+      what, entry.rows, entry.first_sequence, entry.last_sequence);
+  return tl::unexpected<Error>(std::move(error));
+}
+
 index::TermCounts analyze_text(const text::Analyzer& analyzer, std::string_view text) {
   std::vector<text::Term> terms;
   analyzer.analyze(text, terms);
@@ -125,7 +131,8 @@ index::TermCounts analyze_text(const text::Analyzer& analyzer, std::string_view 
 }
 
 Result<SegmentState> open_segment(const Folder& folder, const Manifest& manifest,
-                                  const ManifestSegment& entry, const text::Analyzer& analyzer) {
+                                  const ManifestSegment& entry, const text::Analyzer& analyzer,
+                                  uint64_t later_bytes_min, std::vector<UncheckedFile>& unchecked) {
   SegmentState state;
   state.number = entry.number;
   const ManifestFile* rows = find_file(manifest, kRowsKind, entry.number, 0, 0);
@@ -134,7 +141,11 @@ Result<SegmentState> open_segment(const Folder& folder, const Manifest& manifest
     return lost(std::move(view.error()), entry, "documents");
   }
   const std::string path = folder.path_of(rows->name);
-  auto segment = Segment::open(std::move(*view), path, manifest.schema.text_fields.size());
+  const bool later = (*view)->bytes().size() >= later_bytes_min;
+  if (later) {
+    unchecked.push_back({path, *view, entry, "documents"});
+  }
+  auto segment = Segment::open(std::move(*view), path, manifest.schema.text_fields.size(), later);
   if (!segment) {
     return lost(std::move(segment.error()), entry, "documents");
   }
@@ -160,10 +171,10 @@ Result<SegmentState> open_segment(const Folder& folder, const Manifest& manifest
     state.postings.push_back(std::move(*postings));
   }
   for (size_t field = 0; field < manifest.schema.vector_fields.size(); ++field) {
-    auto vectors = open_field_vectors(folder, manifest, state, field);
+    auto vectors =
+        open_field_vectors(folder, manifest, state, field, entry, later_bytes_min, unchecked);
     if (!vectors) {
-      return lost(std::move(vectors.error()), entry,
-                  fmt::format("vectors of field '{}'", manifest.schema.vector_fields[field].name));
+      return lost(std::move(vectors.error()), entry, vectors_of_field(manifest, field));
     }
     state.vectors.push_back(std::move(*vectors));
   }

@@ -83,6 +83,9 @@ RowView StateSnapshot::view(RowRef ref) const {
 }
 
 Result<RowView> StateSnapshot::row(RowRef ref) const {
+  if (Result<void> whole = state_.damage->check(); !whole) {
+    return pass_on(whole);
+  }
   if (!is_live(ref)) {
     return fail(Code::NotFound, "row {} of segment {} is not in this snapshot", ref.row,
                 ref.segment);
@@ -91,6 +94,9 @@ Result<RowView> StateSnapshot::row(RowRef ref) const {
 }
 
 Result<void> StateSnapshot::check_rows(std::span<const RowRef> rows) const {
+  if (Result<void> whole = state_.damage->check(); !whole) {
+    return whole;
+  }
   for (const RowRef& ref : rows) {
     if (!is_live(ref)) {
       return fail(Code::InvalidArgument,
@@ -103,6 +109,9 @@ Result<void> StateSnapshot::check_rows(std::span<const RowRef> rows) const {
 }
 
 Result<void> StateSnapshot::check_search(size_t k, const Selection* selection) const {
+  if (Result<void> whole = state_.damage->check(); !whole) {
+    return whole;
+  }
   if (k > kSearchTopMax) {
     return fail(Code::TooLarge, "{} best rows were asked for; at most {} are given", k,
                 kSearchTopMax);
@@ -122,6 +131,9 @@ const index::RowSet* StateSnapshot::allowed(size_t segment, const Selection* sel
 }
 
 Result<std::shared_ptr<const Selection>> StateSnapshot::select(const Filter& filter) const {
+  if (Result<void> whole = state_.damage->check(); !whole) {
+    return pass_on(whole);
+  }
   const FilterTree& tree = tree_of(filter);
   std::vector<index::RowSet> sets;
   uint64_t rows = 0;
@@ -157,6 +169,9 @@ struct ListCursor {
 }  // namespace
 
 Result<std::vector<RowRef>> StateSnapshot::list(std::string_view after_id, size_t limit) const {
+  if (Result<void> whole = state_.damage->check(); !whole) {
+    return pass_on(whole);
+  }
   std::vector<uint32_t> tail;
   for (uint32_t row = 0; row < state_.tail.rows; ++row) {
     if (state_.tail.live->contains(row) && state_.tail.row(row).row.id > after_id) {

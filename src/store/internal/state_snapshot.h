@@ -63,6 +63,8 @@ class StateSnapshot final : public Snapshot {
   uint64_t sequence_of(RowRef ref) const;
 
  private:
+  void search_index(const DerivedState& derived, std::span<const float> query, size_t k,
+                    const Selection* selection, std::vector<Hit>& hits) const;
   uint32_t tail_number() const { return static_cast<uint32_t>(state_.segments.size()); }
   Result<void> check_search(size_t k, const Selection* selection) const;
   Result<void> check_query(size_t vector_field, std::span<const float> query) const;

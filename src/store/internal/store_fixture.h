@@ -26,6 +26,14 @@ inline Schema test_schema(bool unique_ids = true) {
   return schema;
 }
 
+/// A tail of so many rows, and background work only when a test says so.
+inline DatabaseOptions test_options(uint64_t tail_rows_max) {
+  DatabaseOptions options;
+  options.tail_rows_max = tail_rows_max;
+  options.background_threads = 0;
+  return options;
+}
+
 /// Everything of the row follows from the id and the version.
 inline Row test_row(const std::string& id, uint64_t version) {
   static constexpr const char* kWords[] = {"river", "stone", "cloud", "garden", "window", "bridge"};

@@ -1,0 +1,249 @@
+#include <algorithm>
+#include <numeric>
+
+#include "base/log.h"
+#include "store/internal/collection_engine.h"
+#include "store/internal/index_policy.h"
+
+namespace sibyl::store {
+namespace {
+
+std::vector<uint64_t> count_vectors(std::span<const SegmentState> segments, size_t field) {
+  std::vector<uint64_t> counts;
+  counts.reserve(segments.size());
+  for (const SegmentState& segment : segments) {
+    counts.push_back(segment.vectors[field]->vectors());
+  }
+  return counts;
+}
+
+std::vector<IndexRange> index_ranges(const CollectionState& state, size_t field) {
+  std::vector<IndexRange> ranges;
+  for (const DerivedState& derived : state.derived) {
+    if (derived.field == field) {
+      ranges.push_back(
+          {derived.first, derived.segments.size(), derived.index->kind() == kGraphKind});
+    }
+  }
+  return ranges;
+}
+
+bool is_short_of_memory(const Error& error) {
+  return error.code == Code::ResourceExhausted || error.code == Code::TooLarge;
+}
+
+}  // namespace
+
+Result<DerivedState> CollectionEngine::open_listed_index(const CollectionState& state,
+                                                         const ManifestFile& file) {
+  const size_t first = find_segments(state.segments, file.segments);
+  if (first == state.segments.size() || file.field >= state.schema->vector_fields.size() ||
+      file.generation != state.schema->generation) {
+    return index::damaged(folder_.path_of(file.name), "it is of segments that are no neighbours");
+  }
+  Result<DerivedState> opened = open_index(
+      folder_, file, std::span(state.segments).subspan(first, file.segments.size()), *memory_);
+  if (!opened) {
+    base::log_warning("store", "{}; vectors are compared one by one until it is made again",
+                      opened.error().message);
+  }
+  return opened;
+}
+
+void CollectionEngine::load_indexes(CollectionState& state) {
+  std::erase_if(manifest_.files, [&](const ManifestFile& file) {
+    if (!is_derived_kind(file.kind)) {
+      return false;
+    }
+    if (file.bytes >= options_.checked_later_bytes_min) {
+      large_indexes_.push_back(file);
+      return false;
+    }
+    Result<DerivedState> opened = open_listed_index(state, file);
+    if (opened) {
+      state.derived.push_back(std::move(*opened));
+    }
+    return !opened;
+  });
+  place_indexes(state);
+}
+
+Result<void> CollectionEngine::catch_up(Operations::Running& operation) {
+  Result<void> done = open_large_indexes(operation);
+  return done ? check_files(operation) : done;
+}
+
+/// Until one is opened its vectors are compared one by one.
+Result<void> CollectionEngine::open_large_indexes(Operations::Running& operation) {
+  while (!large_indexes_.empty()) {
+    if (operation.stopped()) {
+      return fail(Code::Interrupted, "opening the indexes of '{}' was stopped", name_);
+    }
+    const ManifestFile file = std::move(large_indexes_.back());
+    large_indexes_.pop_back();
+    Result<DerivedState> opened = open_listed_index(current()->state(), file);
+    const std::lock_guard turn(turn_);
+    if (!opened) {
+      std::erase_if(manifest_.files,
+                    [&](const ManifestFile& other) { return other.name == file.name; });
+      folder_.discard(file.name);
+      continue;
+    }
+    CollectionState state = current()->state();
+    state.derived.push_back(std::move(*opened));
+    place_indexes(state);
+    publish(std::move(state));
+  }
+  return {};
+}
+
+/// Before anything is made from large files that were opened by their structure alone.
+Result<void> CollectionEngine::check_files(Operations::Running& operation) {
+  if (Result<void> whole = current()->state().damage->check(); !whole) {
+    return whole;
+  }
+  while (!unchecked_.empty()) {
+    const UncheckedFile& file = unchecked_.back();
+    Result<void> checked =
+        index::check_container(file.view->bytes(), file.path, [&] { return operation.stopped(); });
+    if (!checked && checked.error().code == Code::Interrupted) {
+      return checked;
+    }
+    if (!checked) {
+      Error error = lost(checked.error(), file.segment, file.what).value();
+      error.message = fmt::format("collection '{}': {}", name_, error.message);
+      base::log_error("store", "{}", error.message);
+      current()->state().damage->set(error);
+      {
+        const std::lock_guard lock(published_lock_);
+        trouble_ = error.message;
+      }
+      return tl::unexpected<Error>(std::move(error));
+    }
+    unchecked_.pop_back();
+  }
+  return {};
+}
+
+/// Builds over a part of `segments`; a graph that memory is too short for becomes flat codes.
+Result<BuiltIndex> CollectionEngine::build_range(std::span<const SegmentState> segments,
+                                                 size_t field, uint64_t generation,
+                                                 const IndexRange& range,
+                                                 Operations::Running& operation) {
+  IndexPlan plan;
+  plan.segments = segments.subspan(range.first, range.count);
+  plan.field = field;
+  plan.generation = generation;
+  plan.graph = range.graph;
+  {
+    const std::lock_guard turn(turn_);
+    plan.number = take_number();
+  }
+  uint64_t vectors = 0;
+  for (const SegmentState& segment : plan.segments) {
+    vectors += segment.vectors[field]->vectors();
+  }
+  const auto progress = [&](double share) {
+    operation.report(static_cast<uint64_t>(share * static_cast<double>(vectors)), vectors);
+    return !operation.stopped();
+  };
+  Result<BuiltIndex> built = build_index(folder_, plan, options_, *memory_, progress);
+  if (!built && plan.graph && is_short_of_memory(built.error())) {
+    base::log_warning("store", "collection '{}' gets flat codes in place of a graph: {}", name_,
+                      built.error().message);
+    plan.graph = false;
+    built = build_index(folder_, plan, options_, *memory_, progress);
+  }
+  if (!built && operation.stopped()) {
+    return fail(Code::Interrupted, "the index of '{}' was stopped; the collection is as it was",
+                name_);
+  }
+  return built;
+}
+
+/// One index that is worth its building. After a failure, or when there was no memory for what was
+/// wanted, the next try waits until there are a quarter more vectors.
+bool CollectionEngine::work_on_indexes(Operations::Running& operation) {
+  const std::shared_ptr<const StateSnapshot> snapshot = current();
+  const CollectionState& state = snapshot->state();
+  index_retry_vectors_.resize(state.schema->vector_fields.size(), 0);
+  for (size_t field = 0; field < state.schema->vector_fields.size(); ++field) {
+    const std::vector<uint64_t> counts = count_vectors(state.segments, field);
+    const auto range = choose_build(counts, index_ranges(state, field), options_.flat_vectors_min,
+                                    options_.graph_vectors_min);
+    const uint64_t total = std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+    if (!range || total < index_retry_vectors_[field]) {
+      continue;
+    }
+    operation.rename("index");
+    Result<BuiltIndex> built =
+        build_range(state.segments, field, state.schema->generation, *range, operation);
+    const bool as_wanted = built && (built->file.kind == kGraphKind) == range->graph;
+    Result<void> added = built ? add_index(std::move(*built)) : pass_on(built);
+    if (!added && added.error().code == Code::Interrupted) {
+      return false;
+    }
+    index_retry_vectors_[field] = added && as_wanted ? 0 : total + total / 4 + 1;
+    if (added) {
+      return true;
+    }
+    base::log_error("store", "collection '{}' has no index over field '{}': {}", name_,
+                    state.schema->vector_fields[field].name, added.error().message);
+  }
+  return false;
+}
+
+Result<void> CollectionEngine::add_index(BuiltIndex built) {
+  const std::lock_guard turn(turn_);
+  const ManifestFile file = built.file;
+  CollectionState state = current()->state();
+  Manifest next = manifest_;
+  install_index(std::move(built), state, next);
+  place_indexes(state);
+  Result<void> saved = check_writable();
+  bool replaced = false;
+  if (saved) {
+    saved = save(next, state, replaced);
+  }
+  if (!saved) {
+    if (!replaced) {
+      folder_.discard(file.name);
+    }
+    return saved;
+  }
+  std::swap(manifest_, next);
+  publish(std::move(state));
+  discard_unlisted(next);
+  return {};
+}
+
+/// The indexes that take the place of those which a change of segments ends, so that no question
+/// waits for them after it. Without them the change goes on; the background makes them later.
+Result<std::vector<BuiltIndex>> CollectionEngine::build_ahead(const CollectionState& next,
+                                                              std::span<const size_t> fields,
+                                                              Operations::Running& operation) {
+  std::vector<BuiltIndex> built;
+  for (const size_t field : fields) {
+    const auto range = choose_build(count_vectors(next.segments, field), index_ranges(next, field),
+                                    options_.flat_vectors_min, options_.graph_vectors_min);
+    if (!range) {
+      continue;
+    }
+    Result<BuiltIndex> made =
+        build_range(next.segments, field, next.schema->generation, *range, operation);
+    if (made) {
+      built.push_back(std::move(*made));
+    } else if (made.error().code == Code::Interrupted) {
+      for (const BuiltIndex& other : built) {
+        folder_.discard(other.file.name);
+      }
+      return pass_on(made);
+    } else {
+      base::log_error("store", "collection '{}' goes on without an index for now: {}", name_,
+                      made.error().message);
+    }
+  }
+  return built;
+}
+
+}  // namespace sibyl::store
