@@ -219,7 +219,10 @@ export function reduceJob(view: JobView, event: JobEvent): JobView {
     case "note":
       return { ...view, notes: [...view.notes, textOf(event["text"])].slice(-kNotesMax) };
     case "published":
-      return { ...view, notes: [...view.notes, `published as ${textOf(event["model"])}`].slice(-kNotesMax) };
+      return {
+        ...view,
+        notes: [...view.notes, `published as ${textOf(event["model"])}`].slice(-kNotesMax),
+      };
     default:
       return view;
   }
