@@ -120,6 +120,29 @@ TEST(Faults, SealingThatFailsIsTriedAgainAndWritesGoOnMeanwhile) {
   EXPECT_EQ(see_rows(*(*database->find("c"))->snapshot()), model);
 }
 
+// Taking over the log of a process that was killed needs space; reading does not.
+TEST(Faults, AStartOnAFullDiskAnswersAndTakesNoChanges) {
+  CrashFileSystem files;
+  {
+    auto database = *Database::open("/data", small_tail(), files);
+    const auto rows = *database->create("c", test_schema(), "{}");
+    for (uint64_t i = 0; i < 4; ++i) {
+      ASSERT_TRUE(rows->write({put(test_row("d" + std::to_string(i), i))}));
+    }
+    files.fill_at(files.calls() + 6);  // the log has ended, the segment cannot be written
+    ASSERT_FALSE(rows->seal());
+  }
+  for (const bool full : {true, false}) {
+    full ? files.fill_at(files.calls() + 2) : files.free_space();  // the folders are there
+    auto database = Database::open("/data", small_tail(), files);
+    ASSERT_TRUE(database) << database.error().message;
+    const auto rows = *(*database)->find("c");
+    EXPECT_EQ(rows->snapshot()->live_rows(), 4U);
+    EXPECT_EQ(rows->statistics().trouble.empty(), !full);
+    EXPECT_EQ(rows->write({put(test_row("d0", 9))}).has_value(), !full);
+  }
+}
+
 TEST(Faults, AfterAFailedSyncWritesAreRefusedUntilTheNextStart) {
   CrashFileSystem files;
   auto database = *Database::open("/data", small_tail(), files);

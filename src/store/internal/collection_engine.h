@@ -198,7 +198,9 @@ class CollectionEngine final : public Collection,
   Result<void> load_logs();
   Result<void> replay(std::span<const LogRecord> records, const std::string& path,
                       StateEditor& editor);
-  Result<void> rewrite_logs(const std::vector<LogRecord>& records);
+  Result<void> rewrite_logs(const std::vector<LogRecord>& records, bool& replaced);
+  Result<void> take_over_logs(const std::vector<LogRecord>& records, uint64_t last_log,
+                              uint64_t end);
   Result<void> remove_orphans();
 
   const std::string name_;

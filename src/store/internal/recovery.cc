@@ -211,7 +211,7 @@ Result<void> CollectionEngine::load_logs() {
   // The end of a log before the last may be in memory only, as a mark may that is missing.
   if (*current_log > 0 || last.contents.torn || !last.contents.marked ||
       *current_log + 1 < logs->size()) {
-    return rewrite_logs(records);
+    return take_over_logs(records, last.number, last.contents.end);
   }
   auto opened = LogWriter::open(folder_.files(), folder_.path_of(Folder::log_name(last.number)),
                                 last.number, last.contents.end);
@@ -269,40 +269,58 @@ Result<void> CollectionEngine::replay(std::span<const LogRecord> records, const 
 /// After a crash the bytes of the last group may be in memory only, and a system that failed to
 /// write them once may never try again. So they are written anew, and synced, before anything
 /// builds on them.
-Result<void> CollectionEngine::rewrite_logs(const std::vector<LogRecord>& records) {
+Result<void> CollectionEngine::rewrite_logs(const std::vector<LogRecord>& records, bool& replaced) {
   const uint64_t number = take_number();
-  auto created =
-      LogWriter::create(folder_.files(), folder_.path_of(Folder::log_name(number)), number, true);
-  if (!created) {
-    return pass_on(created);
-  }
-  log_ = std::move(*created);
-  logs_.push_back(number);
-  Result<void> done;
+  const std::string name = Folder::log_name(number);
+  auto created = LogWriter::create(folder_.files(), folder_.path_of(name), number, true);
+  Result<void> done = created ? Result<void>() : pass_on(created);
   size_t added = 0;
   for (const LogRecord& record : records) {
-    if (record.header.sequence > manifest_.sealed_sequence) {
-      log_->add(record.header.type, record.header.sequence, record.header.row_key, record.payload,
-                base::crc32(record.payload));
+    if (done && record.header.sequence > manifest_.sealed_sequence) {
+      (*created)->add(record.header.type, record.header.sequence, record.header.row_key,
+                      record.payload, base::crc32(record.payload));
       ++added;
     }
   }
-  if (added > 0) {
-    done = log_->commit();
+  if (done && added > 0) {
+    done = (*created)->commit();
+  }
+  Manifest next = manifest_;
+  next.first_log = number;
+  if (done) {
+    done = save(next, current()->state(), replaced);
   }
   if (!done) {
+    if (!replaced && folder_.files().exists(folder_.path_of(name))) {
+      folder_.discard(name);
+    }
     return done;
   }
   base::log_info("store", "collection '{}' was not closed: {} changes were taken over from its log",
                  name_, added);
-  Manifest next = manifest_;
-  next.first_log = number;
-  bool replaced = false;
-  if (Result<void> saved = save(next, current()->state(), replaced); !saved) {
-    return saved;
-  }
+  log_ = std::move(*created);
+  logs_.push_back(number);
   std::swap(manifest_, next);
   discard_unlisted(next);
+  return {};
+}
+
+/// Takes over the logs; where that fails, as on a full disk, the collection answers and takes no
+/// changes.
+Result<void> CollectionEngine::take_over_logs(const std::vector<LogRecord>& records,
+                                              uint64_t last_log, uint64_t end) {
+  bool replaced = false;
+  Result<void> rewritten = rewrite_logs(records, replaced);
+  if (rewritten || replaced) {
+    return rewritten;
+  }
+  auto opened =
+      LogWriter::open(folder_.files(), folder_.path_of(Folder::log_name(last_log)), last_log, end);
+  if (!opened) {
+    return rewritten;
+  }
+  log_ = std::move(*opened);
+  refuse(rewritten.error());
   return {};
 }
 
