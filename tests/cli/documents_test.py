@@ -145,6 +145,8 @@ class Documents(CliTest):
         self.sibyl("add", "german", self.write_rows("rows.jsonl", ROWS))
         self.assertIn("german", self.sibyl("collections", "list").out)
         self.sibyl("collections", "compact", "german")
+        self.assertIn("health: ok", self.sibyl("collections", "show", "german").out)
+        self.sibyl("collections", "cancel", "german", expect=66)
         self.sibyl("collections", "drop", "german")
         self.sibyl("collections", "show", "german", expect=66)
 

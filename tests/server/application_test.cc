@@ -104,7 +104,14 @@ TEST_F(ApplicationTest, CollectionsAreMadeChangedAndDropped) {
   EXPECT_EQ(send("PUT", "/v1/collections/c", R"({"modle": "x"})").status, 400);
   EXPECT_EQ(send("PUT", "/v1/collections/c", "[]").status, 400);
   EXPECT_EQ(json(send("GET", "/v1/collections"))["collections"].size(), 1U);
-  EXPECT_EQ(send("POST", "/v1/collections/c/compact").status, 200);
+  const auto compacted = send("POST", "/v1/collections/c/compact");
+  EXPECT_EQ(compacted.status, 200);
+  EXPECT_EQ(json(compacted)["health"], "ok");
+  EXPECT_TRUE(json(compacted)["operation"].is_null());
+  EXPECT_TRUE(json(compacted)["vectors"].is_array());
+  EXPECT_EQ(json(compacted)["logs"], 1);
+  EXPECT_EQ(send("DELETE", "/v1/collections/c/operation").status, 404);
+  EXPECT_EQ(send("DELETE", "/v1/collections/nothing/operation").status, 404);
   EXPECT_EQ(send("DELETE", "/v1/collections/c").status, 204);
   EXPECT_EQ(send("GET", "/v1/collections/c").status, 404);
 }

@@ -114,7 +114,8 @@ Result<void> run_pending_switch(CollectionState& state, EncoderSource& encoders,
   if (outcome) {
     outcome = derive_rows_anew(state, encoders, stop);
   }
-  if (!outcome && (outcome.error().code == Code::Interrupted || stop.stop_requested())) {
+  // A process that ends takes the switch up again; one that somebody cancelled is over.
+  if (!outcome && stop.stop_requested()) {
     return outcome;
   }
   auto cleared = clear_pending(state);

@@ -175,9 +175,11 @@ class Grammar {
     CLI::App* const parent = group("collections", "Collections of documents");
     command(*parent, "list", "Every collection");
     for (const auto& [name, what] :
-         {std::pair("show", "Settings and size"), std::pair("create", "A new collection"),
+         {std::pair("show", "Settings, size, indexes and health"),
+          std::pair("create", "A new collection"),
           std::pair("drop", "Delete a collection with its documents"),
-          std::pair("compact", "Rewrite the files without deleted documents")}) {
+          std::pair("compact", "Rewrite the files without deleted documents"),
+          std::pair("cancel", "Stop the long operation that runs")}) {
       CLI::App* const sub = command(*parent, name, what);
       collection_of(sub);
       if (std::string_view(name) == "create") {

@@ -30,6 +30,7 @@ Command find_command(const std::string& name) {
       {"collections create", create_collection},
       {"collections drop", drop_collection},
       {"collections compact", compact_collection},
+      {"collections cancel", cancel_operation},
       {"jobs list", list_jobs},
       {"jobs show", show_job},
       {"jobs logs", show_job_log},

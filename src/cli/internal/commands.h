@@ -41,6 +41,7 @@ Result<int> show_collection(const Arguments& arguments, const Terminal& terminal
 Result<int> create_collection(const Arguments& arguments, const Terminal& terminal);
 Result<int> drop_collection(const Arguments& arguments, const Terminal& terminal);
 Result<int> compact_collection(const Arguments& arguments, const Terminal& terminal);
+Result<int> cancel_operation(const Arguments& arguments, const Terminal& terminal);
 
 Result<int> list_jobs(const Arguments& arguments, const Terminal& terminal);
 Result<int> show_job(const Arguments& arguments, const Terminal& terminal);

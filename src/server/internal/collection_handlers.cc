@@ -33,6 +33,40 @@ void write_settings(base::JsonWriter& json, const answer::CollectionSettings& se
   json.end_object();
 }
 
+double bytes_a_vector(uint64_t bytes, uint64_t vectors) {
+  return vectors == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(vectors);
+}
+
+void write_vectors(base::JsonWriter& json,
+                   const std::vector<store::VectorFieldStatistics>& fields) {
+  json.key("vectors").begin_array();
+  for (const store::VectorFieldStatistics& field : fields) {
+    json.begin_object().key("field").text(field.name);
+    json.key("dimension").integer(static_cast<int64_t>(field.dimension));
+    json.key("vectors").integer(static_cast<int64_t>(field.vectors));
+    json.key("index").text(field.index);
+    json.key("indexed_vectors").integer(static_cast<int64_t>(field.indexed_vectors));
+    json.key("resident_bytes_per_vector")
+        .number(bytes_a_vector(field.resident_bytes, field.vectors));
+    json.key("mapped_bytes_per_vector").number(bytes_a_vector(field.mapped_bytes, field.vectors));
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_operation(base::JsonWriter& json,
+                     const std::optional<store::OperationProgress>& operation) {
+  json.key("operation");
+  if (!operation) {
+    json.null();
+    return;
+  }
+  json.begin_object().key("name").text(operation->name);
+  json.key("done").integer(static_cast<int64_t>(operation->done));
+  json.key("total").integer(static_cast<int64_t>(operation->total));
+  json.key("background").boolean(operation->background).end_object();
+}
+
 }  // namespace
 
 void write_collection(base::JsonWriter& json, const answer::CollectionInfo& info, bool local) {
@@ -45,9 +79,13 @@ void write_collection(base::JsonWriter& json, const answer::CollectionInfo& info
   number("deleted_rows", info.statistics.deleted_rows);
   number("segments", info.statistics.sealed_segments);
   number("tail_rows", info.statistics.tail_rows);
+  number("logs", info.statistics.logs);
   number("log_bytes", info.statistics.log_bytes);
   number("disk_bytes", info.statistics.disk_bytes);
   number("sequence", info.statistics.sequence);
+  write_vectors(json, info.statistics.vector_fields);
+  json.key("health").text(info.statistics.trouble.empty() ? "ok" : info.statistics.trouble);
+  write_operation(json, info.statistics.operation);
   json.key("switching");
   if (info.switching_to.empty()) {
     json.null();
@@ -117,6 +155,18 @@ Result<Response> compact_collection(Services& services, const Call& call) {
     return pass_on(compacted);
   }
   return reply_with(services, call, 200);
+}
+
+Result<Response> cancel_operation(Services& services, const Call& call) {
+  const auto collection = services.database->find(call.captures[0]);
+  if (!collection) {
+    return tl::unexpected<Error>(collection.error());
+  }
+  if (!(*collection)->cancel_operation()) {
+    return fail(Code::NotFound, "no long operation of collection '{}' is running",
+                call.captures[0]);
+  }
+  return empty_response(202);
 }
 
 Result<Response> rollback_collection(Services& services, const Call& call) {

@@ -37,6 +37,8 @@ Handler handler_of(Operation operation) {
       return put_collection;
     case Operation::DropCollection:
       return drop_collection;
+    case Operation::CancelOperation:
+      return cancel_operation;
     case Operation::CompactCollection:
       return compact_collection;
     case Operation::RollbackCollection:

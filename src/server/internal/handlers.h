@@ -17,6 +17,7 @@ Result<Response> list_collections(Services& services, const Call& call);
 Result<Response> get_collection(Services& services, const Call& call);
 Result<Response> put_collection(Services& services, const Call& call);
 Result<Response> drop_collection(Services& services, const Call& call);
+Result<Response> cancel_operation(Services& services, const Call& call);
 Result<Response> compact_collection(Services& services, const Call& call);
 Result<Response> rollback_collection(Services& services, const Call& call);
 

@@ -36,6 +36,8 @@ constexpr std::array kRoutes = std::to_array<Route>({
      "Delete a collection with its documents", "", "", 204, ""},
     {CompactCollection, "POST", "/v1/collections/{collection}/compact", Lane::Long, kKey,
      "Rewrite the segments without deleted rows", "", "Collection", 200, ""},
+    {CancelOperation, "DELETE", "/v1/collections/{collection}/operation", Lane::Quick, kKey,
+     "Stop the long operation that runs; the collection stays as it was", "", "", 202, ""},
     {RollbackCollection, "POST", "/v1/collections/{collection}/rollback", Lane::Long, kKey,
      "Go back to the model before the current one", "", "Collection", 200, "wait"},
     {ListModels, "GET", "/v1/models", Lane::Quick, kKey, "Every model, in OpenAI's list form", "",

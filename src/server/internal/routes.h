@@ -22,6 +22,7 @@ enum class Operation {
   PutCollection,
   DropCollection,
   CompactCollection,
+  CancelOperation,
   RollbackCollection,
   ListModels,
   GetModel,
