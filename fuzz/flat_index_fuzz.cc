@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "changed_file.h"
 #include "index/derived_index.h"
 #include "index/memory_view.h"
-#include "seal_checksums.h"
 
 namespace {
 
@@ -53,19 +53,10 @@ void try_open(std::string bytes, const std::shared_ptr<const index::VectorIndex>
 
 }  // namespace
 
-/// The input as a file, and as changes of a right file: triples of place (two bytes) and value.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const auto vectors = make_vectors(5);
   static const std::string right = make_file(*vectors);
-  std::string bytes(reinterpret_cast<const char*>(data), size);
-  fuzz::seal_checksums(bytes);
-  try_open(std::move(bytes), vectors);
-  std::string changed = right;
-  for (size_t i = 0; i + 3 <= size; i += 3) {
-    const size_t at = (size_t{data[i]} << 8 | data[i + 1]) % changed.size();
-    changed[at] = static_cast<char>(data[i + 2]);
-  }
-  fuzz::seal_checksums(changed);
-  try_open(std::move(changed), vectors);
+  try_open(fuzz::sealed_file(data, size), vectors);
+  try_open(fuzz::change_file(right, data, size), vectors);
   return 0;
 }
