@@ -19,17 +19,17 @@ TEST(IndexPolicy, FewVectorsStayExact) {
 TEST(IndexPolicy, AllSegmentsGetFlatCodesAndLaterAGraph) {
   EXPECT_EQ(choose_build(Vectors{4, 6}, {}, 10, 100), (IndexRange{0, 2, false}));
   EXPECT_EQ(choose_build(Vectors{40, 60}, {}, 10, 100), (IndexRange{0, 2, true}));
-  EXPECT_EQ(choose_build(Vectors{90, 9}, Built{{0, 1, false}}, 10, 100), std::nullopt);
+  EXPECT_EQ(choose_build(Vectors{90, 1}, Built{{0, 1, false}}, 10, 100), std::nullopt);
   EXPECT_EQ(choose_build(Vectors{90, 10}, Built{{0, 2, false}}, 10, 100), (IndexRange{0, 2, true}));
   EXPECT_FALSE(choose_build(Vectors{90, 10}, Built{{0, 2, true}}, 10, 100));
 }
 
 TEST(IndexPolicy, NewSegmentsGetAnIndexOfTheirOwnUntilTheyAreAQuarter) {
-  EXPECT_FALSE(choose_build(Vectors{1000, 9}, Built{{0, 1, true}}, 10, 100));
-  EXPECT_EQ(choose_build(Vectors{1000, 9, 1}, Built{{0, 1, true}}, 10, 100),
+  EXPECT_FALSE(choose_build(Vectors{1000, 1}, Built{{0, 1, true}}, 10, 100));
+  EXPECT_EQ(choose_build(Vectors{1000, 1, 1}, Built{{0, 1, true}}, 10, 100),
             (IndexRange{1, 2, false}));
-  EXPECT_FALSE(choose_build(Vectors{1000, 9, 1, 9}, Built{{0, 1, true}, {1, 2, false}}, 10, 100));
-  EXPECT_EQ(choose_build(Vectors{1000, 9, 1, 10}, Built{{0, 1, true}, {1, 2, false}}, 10, 100),
+  EXPECT_FALSE(choose_build(Vectors{1000, 1, 1, 1}, Built{{0, 1, true}, {1, 2, false}}, 10, 100));
+  EXPECT_EQ(choose_build(Vectors{1000, 1, 1, 2}, Built{{0, 1, true}, {1, 2, false}}, 10, 100),
             (IndexRange{1, 3, false}));
   EXPECT_EQ(choose_build(Vectors{1000, 200, 50}, Built{{0, 1, true}, {1, 1, false}}, 10, 100),
             (IndexRange{0, 3, true}));

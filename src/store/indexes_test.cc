@@ -218,7 +218,7 @@ TEST(Indexes, ThatAreDamagedOrMissingAreMadeAgain) {
       EXPECT_NE(verified.error().message.find(file), std::string::npos);
     }
     indexed.reopen();
-    EXPECT_EQ(indexed.field().indexed_vectors, 0U);
+    EXPECT_LT(indexed.field().indexed_vectors, 400U);
     expect_near_exact(*indexed.rows->snapshot());
     indexed.database->settle();
     EXPECT_EQ(indexed.field().indexed_vectors, 400U);

@@ -33,12 +33,11 @@ std::optional<IndexRange> choose_build(std::span<const uint64_t> vectors,
   for (const IndexRange& range : built) {
     indexed += count_vectors(vectors, range);
   }
-  const uint64_t bound = std::max<uint64_t>(flat_min, 1);
   const bool outgrown = all.graph && !main->graph;
-  if (outgrown || total - main_vectors >= std::max(bound, main_vectors / 4)) {
+  if (outgrown || total - main_vectors >= std::max({flat_min, main_vectors / 4, uint64_t{1}})) {
     return all;
   }
-  if (total - indexed < bound) {
+  if (total - indexed < std::max<uint64_t>(flat_min / 4, 1)) {
     return std::nullopt;
   }
   const size_t end = main->first + main->count;
