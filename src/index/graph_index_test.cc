@@ -142,7 +142,7 @@ GraphSettings settings_of(Metric metric, bool compact = false) {
 
 TEST(GraphIndex, FindsTheNearestOfEveryMetricAndForm) {
   for (const bool unit : {true, false}) {
-    const auto vectors = exact_of(make_set(2000, 16, unit, 1));
+    const auto vectors = exact_of(make_set(700, 16, unit, 1));
     for (const Metric metric : {Metric::kInnerProduct, Metric::kSquaredL2}) {
       for (const bool compact : {false, true}) {
         const auto index = graph_of(vectors, settings_of(metric, compact));
@@ -151,6 +151,71 @@ TEST(GraphIndex, FindsTheNearestOfEveryMetricAndForm) {
             << unit << static_cast<int>(metric) << compact;
       }
     }
+  }
+}
+
+/// Clusters of 100 near vectors, in order or not; queries lie in the clusters.
+struct Clusters {
+  static constexpr size_t kEach = 100;
+  static constexpr size_t kDimension = 16;
+  Set set;
+  std::vector<uint32_t> cluster_of;
+  std::vector<float> queries;
+
+  Clusters(size_t clusters, float spread, bool in_order, size_t queries_count) {
+    std::mt19937 random(21);
+    std::normal_distribution<float> normal;
+    std::vector<float> centres(clusters * kDimension);
+    for (float& value : centres) {
+      value = normal(random);
+    }
+    const auto add = [&](size_t cluster, std::vector<float>& out) {
+      for (size_t c = 0; c < kDimension; ++c) {
+        out.push_back(centres[cluster * kDimension + c] + spread * normal(random));
+      }
+    };
+    const size_t count = clusters * kEach;
+    set = {kDimension, std::vector<uint32_t>(count, 1), {}};
+    for (size_t i = 0; i < count; ++i) {
+      cluster_of.push_back(static_cast<uint32_t>(in_order ? i / kEach : i % clusters));
+      add(cluster_of.back(), set.vectors);
+    }
+    for (size_t i = 0; i < queries_count; ++i) {
+      add(random() % clusters, queries);
+    }
+  }
+  /// The rows of the first clusters.
+  RowSet first(size_t clusters) const {
+    RowSet rows(cluster_of.size());
+    for (size_t row = 0; row < cluster_of.size(); ++row) {
+      if (cluster_of[row] < clusters) {
+        rows.insert(row);
+      }
+    }
+    return rows;
+  }
+  double recall(const VectorIndex& index, const VectorIndex& vectors, const RowSet* allowed) const {
+    size_t found = 0;
+    std::vector<VectorHit> hits;
+    for (size_t at = 0; at < queries.size(); at += kDimension) {
+      const auto query = std::span(queries).subspan(at, kDimension);
+      index.search(query, 10, allowed, hits);
+      const float least = truth_of(vectors, Metric::kSquaredL2, query, 10, allowed).back().score;
+      found += static_cast<size_t>(std::count_if(
+          hits.begin(), hits.end(), [&](const VectorHit& hit) { return hit.score >= least; }));
+    }
+    return static_cast<double>(found) / static_cast<double>(queries.size() / kDimension * 10);
+  }
+};
+
+TEST(GraphIndex, ManyTightClustersAreAllReachedWithAndWithoutAFilterOfSomeOfThem) {
+  const Clusters made(80, 0.05F, false, 25);
+  const auto vectors = exact_of(made.set);
+  const auto index = graph_of(vectors, settings_of(Metric::kSquaredL2));
+  EXPECT_GE(made.recall(*index, *vectors, nullptr), 0.95);
+  for (const size_t clusters : {20U, 12U, 8U}) {
+    const RowSet some = made.first(clusters);
+    EXPECT_GE(made.recall(*index, *vectors, &some), 0.95) << clusters;
   }
 }
 
@@ -277,6 +342,58 @@ TEST(GraphIndex, OddVectorsAndQueries) {
   graph->score(vectors->vectors_of(3), rows, scores);
   EXPECT_EQ(scores[0].row, 7U);
   EXPECT_NEAR(scores[1].score, 1.0F, 1e-5F);
+  graph->search_with(vectors->vectors_of(3), 5, nullptr, {.effort = SIZE_MAX}, hits);
+  ASSERT_EQ(hits.size(), 5U);
+  EXPECT_EQ(hits[0].row, 3U);
+}
+
+TEST(GraphIndex, LengthsAtTheEndsOfFloatAreAnsweredWithFiniteScores) {
+  for (const float factor : {1e-41F, 1e16F, 1e20F}) {
+    Set set = make_set(300, 8, false, 22);
+    for (float& value : set.vectors) {
+      value *= factor;
+    }
+    const auto vectors = exact_of(set);
+    for (const Metric metric : {Metric::kInnerProduct, Metric::kSquaredL2}) {
+      if (metric == Metric::kInnerProduct && factor > 1e18F) {
+        continue;  // sums of infinities of both signs are no scores
+      }
+      const auto index = graph_of(vectors, settings_of(metric));
+      std::vector<VectorHit> hits;
+      index->search(vectors->vectors_of(3), 300, nullptr, hits);
+      EXPECT_EQ(hits.size(), 300U) << factor;
+      for (const VectorHit& hit : hits) {
+        EXPECT_TRUE(std::isfinite(hit.score) && hit.score > kNoVector) << factor;
+      }
+    }
+  }
+}
+
+GraphMeta meta_of(const std::string& file) {
+  GraphMeta meta;
+  const auto opened = CheckedFile::open(memory_view(file), "file", kGraphMagic, kGraphVersion);
+  EXPECT_TRUE(opened);
+  std::memcpy(&meta, opened->section(kGraphMeta).data(), sizeof(meta));
+  return meta;
+}
+
+TEST(GraphIndex, EffortsAreFoundForCopiesAndForGreatLengthsToo) {
+  // Each vector twice: the nearest neighbour is a copy, and either of two is as near.
+  Set set = make_set(500, 12, false, 23);
+  set.vectors.insert(set.vectors.end(), set.vectors.begin(), set.vectors.end());
+  set.parts.assign(1000, 1);
+  const GraphSettings settings = settings_of(Metric::kSquaredL2);
+  const GraphMeta copies = meta_of(file_of(*exact_of(set), settings));
+  EXPECT_EQ(copies.recall_max, 0.0F);
+  EXPECT_LE(copies.efforts[kGraphEfforts - 1], 512U);
+  // Squares that overflow are no success.
+  for (float& value : set.vectors) {
+    value *= std::ldexp(1.0F, 66);
+  }
+  const GraphMeta large = meta_of(file_of(*exact_of(set), settings));
+  EXPECT_EQ(large.recall_max, 0.0F);
+  EXPECT_GT(large.efforts[kGraphEfforts - 1], 16U);
+  EXPECT_LE(large.efforts[kGraphEfforts - 1], 512U);
 }
 
 TEST(GraphIndex, TheSameSeedGivesTheSameFileAtAnyNumberOfThreads) {

@@ -6,13 +6,15 @@
 #include "index/internal/neighbour_builder.h"
 #include "index/internal/neighbour_extension.h"
 #include "index/internal/neighbour_link.h"
+#include "index/internal/neighbour_nets.h"
 #include "index/internal/neighbour_repair.h"
 
 namespace sibyl::index {
 namespace {
 
 // Of all progress; the rest is the last step, which is short.
-constexpr double kBuildShare = 0.99;
+constexpr double kBuildShare = 0.92;
+constexpr double kNetShare = 0.07;
 
 Result<void> check_request(std::span<const float> vectors, size_t dimension,
                            const NeighbourGraphSettings& settings) {
@@ -46,9 +48,13 @@ Result<void> check_old(const NeighbourGraph& old, const RowSet& removed, size_t 
   return {};
 }
 
-/// Equal vectors, reachability, and the form that is given out.
+/// Far links, equal vectors, reachability, and the form that is given out.
 Result<NeighbourGraph> complete(const NeighbourSpace& space, const NeighbourDuplicates& duplicates,
-                                uint32_t entry, NeighbourWork& work, NeighbourEdges& edges) {
+                                const NeighbourGraphSettings& settings, uint32_t entry,
+                                NeighbourWork& work, NeighbourEdges& edges) {
+  if (auto done = link_nets(space, duplicates.distinct, settings, kNetShare, work, edges); !done) {
+    return pass_on(done);
+  }
   hang_duplicates(space, duplicates, edges);
   std::vector<uint32_t> nodes(space.count());
   std::iota(nodes.begin(), nodes.end(), 0U);
@@ -80,7 +86,7 @@ Result<NeighbourGraph> build_neighbour_graph(std::span<const float> vectors, siz
       !done) {
     return pass_on(done);
   }
-  return complete(space, duplicates, entry, work, edges);
+  return complete(space, duplicates, settings, entry, work, edges);
 }
 
 Result<NeighbourGraph> extend_neighbour_graph(const NeighbourGraph& old, const RowSet& removed,
@@ -121,7 +127,7 @@ Result<NeighbourGraph> extend_neighbour_graph(const NeighbourGraph& old, const R
   if (auto done = add_rows(space, added, entry, settings, kBuildShare / 2, work, edges); !done) {
     return pass_on(done);
   }
-  return complete(space, duplicates, entry, work, edges);
+  return complete(space, duplicates, settings, entry, work, edges);
 }
 
 }  // namespace sibyl::index

@@ -29,7 +29,6 @@ class CandidatePool {
     return pool_.size < pool_.capacity ? std::numeric_limits<float>::infinity()
                                        : pool_.distances[pool_.capacity - 1];
   }
-  size_t size() const { return pool_.size; }
 
   /// At most simd::kPoolBatch candidates; the arrays are used up.
   void insert(float* distances, uint32_t* nodes, size_t count) {
@@ -61,7 +60,6 @@ class CandidatePool {
   }
   /// Of what peek found.
   float next_distance() const { return pool_.distances[next_]; }
-  size_t next_place() const { return next_; }
 
  private:
   static constexpr uint32_t kExpanded = uint32_t{1} << 31U;

@@ -6,6 +6,22 @@
 #include "simd/distance.h"
 
 namespace sibyl::index {
+namespace {
+
+/// Numbers whose squares would overflow or vanish are brought near 1; their direction stays.
+void scale_extreme(std::vector<float>& numbers) {
+  float most = 0;
+  for (const float number : numbers) {
+    most = std::max(most, std::fabs(number));
+  }
+  if (most > 0 && std::isfinite(most) && !(most > 1e-12F && most < 1e12F)) {
+    for (float& number : numbers) {
+      number /= most;
+    }
+  }
+}
+
+}  // namespace
 
 bool CodeQuery::prepare(const CodeSpace& space, std::span<const float> query) {
   dimension_ = space.dimension();
@@ -15,6 +31,7 @@ bool CodeQuery::prepare(const CodeSpace& space, std::span<const float> query) {
       numbers_[i] = (numbers_[i] - space.mean[i]) / space.unit;
     }
   } else {
+    scale_extreme(numbers_);
     simd::normalize(numbers_.data(), dimension_);
   }
   const float squared = simd::dot(numbers_.data(), numbers_.data(), dimension_);
@@ -25,6 +42,8 @@ bool CodeQuery::prepare(const CodeSpace& space, std::span<const float> query) {
   constant_ = l2 ? squared : 0.0F;
   length_share_ = l2 ? 1.0F : 0.0F;
   product_share_ = l2 ? -2.0F : -1.0F;
+  // sqrt(1/12) of a step a number, in two codes.
+  deviation_share_ = (l2 ? 2.0F : 1.0F) * std::sqrt(squared / 6.0F);
   make_wide();
   make_table(space);
   return true;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -40,8 +41,15 @@ class CodeQuery {
   /// inner products the negative product with the query at length 1, less what all share.
   float own(const int8_t* code, float step, float squared_length) const {
     const auto product = static_cast<float>(simd::wide_dot(wide_.data(), code, dimension_));
-    return constant_ + length_share_ * squared_length + product_share_ * (product * step);
+    const float distance =
+        constant_ + length_share_ * squared_length + product_share_ * (product * step);
+    // No number: a damaged file's. It must not upset what sorts by distance.
+    return distance < std::numeric_limits<float>::max() ? distance
+                                                        : std::numeric_limits<float>::infinity();
   }
+  /// Deviation of the difference of two such distances from codes of a step: each number of a code
+  /// is off by up to half a step.
+  float own_deviation(float step) const { return deviation_share_ * step; }
 
  private:
   void make_table(const CodeSpace& space);
@@ -51,6 +59,7 @@ class CodeQuery {
   float constant_ = 0;
   float length_share_ = 0;
   float product_share_ = 0;
+  float deviation_share_ = 0;
   std::vector<float> numbers_;
   std::vector<float> head_;
   std::vector<float> products_;

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "simd/distance.h"
 
 namespace sibyl::index {
+namespace {
+const float kLeastScore = std::nextafter(kNoVector, 0.0F);
+}  // namespace
 
 VectorHit exact_row_hit(const VectorIndex& vectors, Metric metric, std::span<const float> query,
                         uint32_t row) {
@@ -25,7 +30,9 @@ VectorHit exact_row_hit(const VectorIndex& vectors, Metric metric, std::span<con
       simd::squared_l2_many(query.data(), from, some, dimension, dimension, scores.data());
     }
     for (size_t i = 0; i < some; ++i) {
-      const float score = metric == Metric::kInnerProduct ? scores[i] : -scores[i];
+      // Beyond the ends of float32 scores are equal; no row with vectors scores as one without.
+      const float score = std::clamp(metric == Metric::kInnerProduct ? scores[i] : -scores[i],
+                                     kLeastScore, std::numeric_limits<float>::max());
       if (score > hit.score) {
         hit.part = static_cast<uint32_t>(begin + i);
         hit.score = score;

@@ -9,7 +9,8 @@
 namespace sibyl::index {
 
 /// The best vector of a row by the full vectors: inner product, or the negative squared distance.
-/// Equal scores: the first part. A row without vectors scores kNoVector.
+/// Equal scores: the first part. Scores beyond float32 are its ends, and above kNoVector. A row
+/// without vectors, or none of whose scores is a number, scores kNoVector.
 VectorHit exact_row_hit(const VectorIndex& vectors, Metric metric, std::span<const float> query,
                         uint32_t row);
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "index/internal/exact_rows.h"
 #include "simd/code_distance.h"
-#include "simd/distance.h"
 #include "simd/top_k.h"
 
 namespace sibyl::index {
@@ -87,72 +87,18 @@ size_t FlatIndex::mapped_bytes() const {
          sections_.fine_steps.size_bytes();
 }
 
-VectorHit FlatIndex::exact_hit(std::span<const float> query, uint32_t row) const {
-  constexpr size_t kTogether = 64;
-  VectorHit hit{row, 0, kNoVector};
-  const std::span<const float> parts = vectors_->vectors_of(row);
-  const size_t count = parts.size() / dimension();
-  std::array<float, kTogether> scores;
-  for (size_t begin = 0; begin < count; begin += kTogether) {
-    const size_t some = std::min(kTogether, count - begin);
-    const float* from = parts.data() + begin * dimension();
-    if (sections_.metric == Metric::kInnerProduct) {
-      simd::dot_many(query.data(), from, some, dimension(), dimension(), scores.data());
-    } else {
-      simd::squared_l2_many(query.data(), from, some, dimension(), dimension(), scores.data());
-    }
-    for (size_t i = 0; i < some; ++i) {
-      const float score = sections_.metric == Metric::kInnerProduct ? scores[i] : -scores[i];
-      if (score > hit.score) {
-        hit.part = static_cast<uint32_t>(begin + i);
-        hit.score = score;
-      }
-    }
-  }
-  return hit;
-}
-
 void FlatIndex::score(std::span<const float> query, std::span<const uint32_t> rows,
                       std::span<VectorHit> out) const {
   for (size_t i = 0; i < rows.size(); ++i) {
-    out[i] = exact_hit(query, rows[i]);
+    out[i] = exact_row_hit(*vectors_, sections_.metric, query, rows[i]);
   }
 }
 
 void FlatIndex::exact_search(std::span<const float> query, size_t k, const RowSet* allowed,
                              std::vector<VectorHit>& out) const {
-  std::vector<uint32_t> rows;
-  if (allowed != nullptr) {
-    allowed->for_each([&rows](size_t row) { rows.push_back(static_cast<uint32_t>(row)); });
-  } else {
-    for (size_t row = 0; row + 1 < first_.size(); ++row) {
-      rows.push_back(static_cast<uint32_t>(row));
-    }
-  }
-  rank_rows(query, k, std::move(rows), out);
-}
-
-void FlatIndex::rank_rows(std::span<const float> query, size_t k, std::vector<uint32_t> rows,
-                          std::vector<VectorHit>& out) const {
-  out.clear();
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (i + 2 < rows.size()) {
-      const std::span<const float> soon = vectors_->vectors_of(rows[i + 2]);
-      prefetch(soon.data(), std::min(soon.size(), dimension()) * sizeof(float));
-    }
-    const VectorHit hit = exact_hit(query, rows[i]);
-    if (hit.score > kNoVector) {
-      out.push_back(hit);
-    }
-  }
-  const auto better = [](const VectorHit& a, const VectorHit& b) {
-    return a.score != b.score ? a.score > b.score : a.row < b.row;
-  };
-  if (out.size() > k) {
-    std::nth_element(out.begin(), out.begin() + static_cast<ptrdiff_t>(k), out.end(), better);
-    out.resize(k);
-  }
-  std::sort(out.begin(), out.end(), better);
+  std::vector<uint32_t> all;
+  collect_rows(allowed, rows(), all);
+  rank_rows_exactly(*vectors_, sections_.metric, query, all, k, out);
 }
 
 std::vector<uint32_t> FlatIndex::block_masks(const RowSet& allowed) const {
@@ -207,7 +153,7 @@ void FlatIndex::search(std::span<const float> query, size_t k, const RowSet* all
   }
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  rank_rows(query, k, std::move(rows), out);
+  rank_rows_exactly(*vectors_, sections_.metric, query, rows, k, out);
 }
 
 void FlatIndex::scan(Search& search) const {

@@ -53,12 +53,8 @@ class FlatIndex final : public VectorIndex {
   uint32_t row_of(size_t vector) const {
     return row_of_.empty() ? static_cast<uint32_t>(vector) : row_of_[vector];
   }
-  /// Score and part of a row's best vector, from the full vectors.
-  VectorHit exact_hit(std::span<const float> query, uint32_t row) const;
   void exact_search(std::span<const float> query, size_t k, const RowSet* allowed,
                     std::vector<VectorHit>& out) const;
-  void rank_rows(std::span<const float> query, size_t k, std::vector<uint32_t> rows,
-                 std::vector<VectorHit>& out) const;
   /// One word of 32 bits a block.
   std::vector<uint32_t> block_masks(const RowSet& allowed) const;
 

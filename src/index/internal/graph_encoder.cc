@@ -95,7 +95,8 @@ void GraphEncoder::encode_own(uint32_t node_vector, uint8_t* out) const {
     most = std::max(most, std::fabs(value));
     squared += double{value} * value;
   }
-  const float step = most > 0 ? most / 127.0F : 1.0F;
+  // Numbers so small that their step loses its digits are as good as 0.
+  const float step = std::isnormal(most / 127.0F) ? most / 127.0F : 1.0F;
   for (size_t c = 0; c < from.size(); ++c) {
     const float value = (from[c] - space_.mean[c]) / space_.unit;
     out[layout_.own_at() + c] = static_cast<uint8_t>(static_cast<int8_t>(std::lrint(value / step)));

@@ -41,7 +41,7 @@ struct GraphMeta {
   uint32_t groups = 0;
   uint32_t entries = 0;
   float unit = 1;
-  uint32_t reserved = 0;
+  float recall_max = 0;  ///< Of the greatest effort, where that misses a recall; else 0.
   uint32_t efforts[kGraphEfforts] = {};
 };
 static_assert(sizeof(GraphMeta) == 88);

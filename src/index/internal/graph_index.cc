@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "index/internal/exact_rows.h"
 
@@ -23,13 +24,20 @@ constexpr size_t kCalibratedNeighbours = 10;
 constexpr double kFewShare = 0.3;
 /// Share of a node's neighbours that must be in the filter for a walk inside it.
 constexpr float kAffinityMin = 0.25F;
-/// Effort of such a walk, whose nodes have fewer neighbours, as a multiple of that without filter.
+/// Effort of a walk whose answers are filtered, which is not what efforts are calibrated for, as a
+/// multiple of that without filter.
+constexpr double kFilteredEffort = 1.4;
+/// Effort of a walk inside, whose nodes have fewer neighbours, as a multiple of that without
+/// filter.
 constexpr double kInsideEffort = 2;
-constexpr size_t kSeeds = 32;
+/// Nodes of the filter that such a walk begins from, a root of how many are allowed: as many again
+/// are looked at after it.
+constexpr double kSeedsARoot = 2;
+constexpr size_t kSeedsMin = 32;
+constexpr size_t kSeedsMax = 1024;
 
-size_t extra_candidates(size_t wanted) {
-  return 6 + wanted / 4;
-}
+/// A plain walk is repeated, wider, where the answers lie so many times deeper than thought.
+constexpr double kDeeper = 2;
 
 }  // namespace
 
@@ -122,7 +130,7 @@ void GraphIndex::give_scratch(std::unique_ptr<WalkScratch> scratch) const {
 
 size_t GraphIndex::effort_of(const SearchOptions& options) const {
   if (options.effort > 0) {
-    return options.effort;
+    return std::min<size_t>(options.effort, kGraphEffortMax);
   }
   if (!(options.recall_goal > 0)) {
     return meta_.efforts[kGraphDefaultRecall];
@@ -179,20 +187,31 @@ void GraphIndex::find_allowed(const Request& request, size_t effort, WalkScratch
   }
 }
 
-void GraphIndex::choose_seeds(const RowSet& allowed, std::vector<uint32_t>& out) const {
+void GraphIndex::choose_seeds(const Request& request, std::vector<uint32_t>& out) const {
   out.clear();
-  const std::span<const uint64_t> words = allowed.words();
-  for (size_t i = 0; i < kSeeds; ++i) {
-    const size_t end = (i + 1) * words.size() / kSeeds;
-    for (size_t word = i * words.size() / kSeeds; word < end; ++word) {
-      if (words[word] != 0) {
-        const size_t row = word * 64 + static_cast<size_t>(std::countr_zero(words[word]));
-        if (first_[row] < first_[row + 1]) {
-          out.push_back(first_[row]);
-        }
-        break;
+  const auto root = static_cast<size_t>(std::sqrt(vectors_allowed(request)) * kSeedsARoot);
+  const size_t seeds = 2 * std::clamp(root, kSeedsMin, kSeedsMax);
+  const std::span<const uint64_t> words = request.allowed->words();
+  size_t before = 0;  // rows of the set in earlier words
+  size_t seed = 0;
+  for (size_t word = 0; word < words.size() && seed < seeds; ++word) {
+    const auto here = static_cast<size_t>(std::popcount(words[word]));
+    for (; seed < seeds && seed * request.allowed_rows / seeds < before + here; ++seed) {
+      uint64_t bits = words[word];
+      for (size_t skip = seed * request.allowed_rows / seeds - before; skip > 0; --skip) {
+        bits &= bits - 1;
+      }
+      const size_t row = word * 64 + static_cast<size_t>(std::countr_zero(bits));
+      if (first_[row] < first_[row + 1]) {
+        out.push_back(first_[row]);
       }
     }
+    before += here;
+  }
+  // Every other one is kept for the look afterwards.
+  const size_t half = (out.size() + 1) / 2;
+  for (size_t i = 1; i < half; ++i) {
+    std::swap(out[i], out[2 * i]);
   }
 }
 
@@ -201,11 +220,26 @@ bool GraphIndex::walk_filter(const Request& request, size_t effort, WalkScratch&
       request.wanted > kCalibratedNeighbours
           ? static_cast<size_t>(static_cast<double>(request.wanted) * kEffortANeighbour)
           : 0;
-  choose_seeds(*request.allowed, scratch.rows);
+  choose_seeds(request, scratch.seeds);
+  const size_t half = (scratch.seeds.size() + 1) / 2;
   const auto wider = static_cast<size_t>(static_cast<double>(effort) * kInsideEffort);
-  return walk_inside(nodes(), {request.allowed, row_of_}, scratch.rows, wider + more, kAffinityMin,
-                     scratch) &&
-         keep_allowed(request, scratch) >= request.wanted;
+  return walk_inside(nodes(), {request.allowed, row_of_},
+                     std::span<const uint32_t>(scratch.seeds).first(half), wider + more,
+                     kAffinityMin, scratch) &&
+         keep_allowed(request, scratch) >= request.wanted &&
+         !overlooked(request, std::span<const uint32_t>(scratch.seeds).subspan(half), scratch);
+}
+
+bool GraphIndex::overlooked(const Request& request, std::span<const uint32_t> others,
+                            WalkScratch& scratch) const {
+  const auto last = scratch.found.begin() + static_cast<ptrdiff_t>(request.wanted - 1);
+  std::nth_element(scratch.found.begin(), last, scratch.found.end(),
+                   [](const Found& a, const Found& b) { return a.distance < b.distance; });
+  const float farthest = last->distance;
+  const GraphNodes graph = nodes();
+  return std::any_of(others.begin(), others.end(), [&](uint32_t node) {
+    return !scratch.visited(node) && own_distance(graph, node, scratch) < farthest;
+  });
 }
 
 void GraphIndex::walk_allowed(const Request& request, size_t effort, WalkScratch& scratch) const {
@@ -220,7 +254,9 @@ void GraphIndex::walk_allowed(const Request& request, size_t effort, WalkScratch
   for (;;) {
     const double more =
         std::max(0.0, reach - static_cast<double>(kCalibratedNeighbours)) * kEffortANeighbour;
-    const double expansions = static_cast<double>(effort) + more;
+    const double own =
+        static_cast<double>(effort) * (request.allowed == nullptr ? 1 : kFilteredEffort);
+    const double expansions = own + more;
     if (expansions * kScansAnExpansion >= scans || expansions >= static_cast<double>(graph.count)) {
       scan_allowed(request, scratch);
       return;
@@ -228,7 +264,11 @@ void GraphIndex::walk_allowed(const Request& request, size_t effort, WalkScratch
     walk(graph, static_cast<size_t>(expansions), scratch);
     const size_t expanded = scratch.found.size();
     const size_t kept = keep_allowed(request, scratch);
-    if (kept >= enough) {
+    // Near this query fewer may be answered than overall.
+    const double local =
+        static_cast<double>(expanded) / static_cast<double>(std::max<size_t>(kept, 1));
+    if (kept >= enough && (request.allowed == nullptr ||
+                           local * static_cast<double>(request.wanted) <= kDeeper * reach)) {
       return;
     }
     if (!inside_tried) {
@@ -237,9 +277,6 @@ void GraphIndex::walk_allowed(const Request& request, size_t effort, WalkScratch
         return;
       }
     }
-    // Near this query fewer may be answered than overall.
-    const double local =
-        static_cast<double>(expanded) / static_cast<double>(std::max<size_t>(kept, 1));
     reach = std::max(2 * reach, local * static_cast<double>(enough));
   }
 }
@@ -279,26 +316,27 @@ size_t GraphIndex::keep_allowed(const Request& request, WalkScratch& scratch) co
 void GraphIndex::rank(const Request& request, WalkScratch& scratch,
                       std::vector<VectorHit>& out) const {
   std::vector<Found>& found = scratch.found;
-  const size_t candidates = request.wanted + extra_candidates(request.wanted);
-  const auto nearer = [](const Found& a, const Found& b) {
-    return a.distance != b.distance ? a.distance < b.distance : a.node < b.node;
-  };
   scratch.rows.clear();
   if (single()) {
-    if (found.size() > candidates) {
-      std::nth_element(found.begin(), found.begin() + static_cast<ptrdiff_t>(candidates),
-                       found.end(), nearer);
-      found.resize(candidates);
-    }
+    keep_likely(request.wanted, scratch);
     for (const Found& item : found) {
       scratch.rows.push_back(item.node);
     }
   } else {
-    std::sort(found.begin(), found.end(), nearer);
+    std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+      return a.distance != b.distance ? a.distance < b.distance : a.node < b.node;
+    });
     scratch.seen_rows.clear();
+    float bound = std::numeric_limits<float>::infinity();
     for (const Found& item : found) {
-      if (scratch.rows.size() < candidates && scratch.seen_rows.insert(row_of(item.node)).second) {
+      if (item.distance > bound && scratch.rows.size() >= compared_least(request.wanted)) {
+        break;
+      }
+      if (scratch.seen_rows.insert(row_of(item.node)).second) {
         scratch.rows.push_back(row_of(item.node));
+      }
+      if (scratch.rows.size() == request.wanted && std::isinf(bound)) {
+        bound = item.distance + own_error(scratch);
       }
     }
   }

@@ -57,8 +57,12 @@ class GraphIndex final : public VectorIndex {
   void find_allowed(const Request& request, size_t effort, WalkScratch& scratch) const;
   void walk_allowed(const Request& request, size_t effort, WalkScratch& scratch) const;
   bool walk_filter(const Request& request, size_t effort, WalkScratch& scratch) const;
-  /// A few nodes of the filter, spread over all rows.
-  void choose_seeds(const RowSet& allowed, std::vector<uint32_t>& out) const;
+  /// Some nodes of the filter, spread over all rows; two halves, each of which is.
+  void choose_seeds(const Request& request, std::vector<uint32_t>& out) const;
+  /// Whether one of `others` is nearer than the last wanted of what a walk found, and was not met:
+  /// the filter then has islands which the walk did not get to.
+  bool overlooked(const Request& request, std::span<const uint32_t> others,
+                  WalkScratch& scratch) const;
   double vectors_allowed(const Request& request) const;
   void scan_allowed(const Request& request, WalkScratch& scratch) const;
   /// Drops what may not be answered; how many rows remain.

@@ -26,7 +26,7 @@ bool plausible(const GraphMeta& meta) {
          meta.groups <= meta.head && meta.entries <= kGraphEntriesMax &&
          meta.entries % simd::kScanLanes == 0 && (meta.entries > 0) == (meta.vectors > 0) &&
          meta.vectors <= kGraphVectorsMax && std::isfinite(meta.unit) && meta.unit > 0 &&
-         meta.reserved == 0 && efforts;
+         meta.recall_max >= 0 && meta.recall_max <= 1 && efforts;
 }
 
 /// Sizes of groups and their sum.

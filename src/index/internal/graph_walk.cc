@@ -10,6 +10,8 @@ namespace {
 
 /// Expansions after which the affinity of a filter is looked at.
 constexpr size_t kProbes = 16;
+/// Deviations of the difference of two own distances that are reckoned with.
+constexpr float kDeviations = 5;
 
 void prefetch(const uint8_t* from, size_t bytes) {
   for (size_t i = 0; i < bytes; i += 64) {
@@ -27,10 +29,12 @@ const uint16_t* halves(const uint8_t* from) {
   return reinterpret_cast<const uint16_t*>(from);
 }
 
-float own_of(const GraphNodes& graph, const CodeQuery& query, const uint8_t* block) {
+float own_of(const GraphNodes& graph, const uint8_t* block, WalkScratch& scratch) {
   const uint8_t* scale = block + graph.layout.scale_at();
-  return query.own(reinterpret_cast<const int8_t*>(block + graph.layout.own_at()),
-                   load_float(scale), load_float(scale + 4));
+  const float step = load_float(scale);
+  scratch.step_max = step > scratch.step_max ? step : scratch.step_max;
+  return scratch.query.own(reinterpret_cast<const int8_t*>(block + graph.layout.own_at()), step,
+                           load_float(scale + 4));
 }
 
 /// Every node may be entered.
@@ -77,7 +81,7 @@ template <class Nodes>
 void expand_inline(const GraphNodes& graph, const Nodes& inside, uint32_t node,
                    WalkScratch& scratch) {
   const uint8_t* block = graph.node(node);
-  const float own = own_of(graph, scratch.query, block);
+  const float own = own_of(graph, block, scratch);
   scratch.found.push_back({own, node});
   std::array<float, simd::kScanLanes> estimates;
   const NodeLayout& layout = graph.layout;
@@ -107,7 +111,7 @@ void insert_measured(const GraphNodes& graph, const Nodes& inside, const uint32_
   size_t near = 0;
   const float threshold = scratch.pool.threshold();
   for (size_t i = 0; i < count; ++i) {
-    const float distance = own_of(graph, scratch.query, graph.node(fresh[i]));
+    const float distance = own_of(graph, graph.node(fresh[i]), scratch);
     distances[near] = distance;
     fresh[near] = fresh[i];
     near += distance < threshold ? 1 : 0;
@@ -178,6 +182,7 @@ void begin(const GraphNodes& graph, size_t effort, WalkScratch& scratch) {
   scratch.reset_visited(graph.count);
   scratch.pool.reset(effort);
   scratch.found.clear();
+  scratch.step_max = 0;
 }
 
 /// Expands at most `most` candidates.
@@ -207,7 +212,7 @@ bool walk_inside(const GraphNodes& graph, const NodeFilter& filter, std::span<co
     float distance = 0;
     uint32_t node = seed;
     if (scratch.visit(&distance, &node, 1) == 1) {
-      distance = own_distance(graph, scratch.query, seed);
+      distance = own_distance(graph, seed, scratch);
       scratch.pool.insert_one(distance, seed);
     }
   }
@@ -231,17 +236,44 @@ void measure(const GraphNodes& graph, std::span<const uint32_t> nodes, WalkScrat
   const size_t own_at = graph.layout.own_at();
   const size_t own_bytes = graph.layout.add_at() - own_at;
   scratch.found.clear();
+  scratch.step_max = 0;
   scratch.found.reserve(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (i + kAhead < nodes.size()) {
       prefetch(graph.node(nodes[i + kAhead]) + own_at, own_bytes);
     }
-    scratch.found.push_back({own_of(graph, scratch.query, graph.node(nodes[i])), nodes[i]});
+    scratch.found.push_back({own_of(graph, graph.node(nodes[i]), scratch), nodes[i]});
   }
 }
 
-float own_distance(const GraphNodes& graph, const CodeQuery& query, uint32_t node) {
-  return own_of(graph, query, graph.node(node));
+float own_distance(const GraphNodes& graph, uint32_t node, WalkScratch& scratch) {
+  return own_of(graph, graph.node(node), scratch);
+}
+
+float own_error(const WalkScratch& scratch) {
+  return kDeviations * scratch.query.own_deviation(scratch.step_max);
+}
+
+size_t compared_least(size_t wanted) {
+  return wanted + 6 + wanted / 4;
+}
+
+void keep_likely(size_t wanted, WalkScratch& scratch) {
+  std::vector<Found>& found = scratch.found;
+  const size_t least = compared_least(wanted);
+  if (wanted == 0 || found.size() <= least) {
+    return;
+  }
+  const auto nearer = [](const Found& a, const Found& b) {
+    return a.distance != b.distance ? a.distance < b.distance : a.node < b.node;
+  };
+  const auto end_of = [&](size_t count) { return found.begin() + static_cast<ptrdiff_t>(count); };
+  std::nth_element(found.begin(), end_of(least), found.end(), nearer);
+  std::nth_element(found.begin(), end_of(wanted - 1), end_of(least), nearer);
+  const float bound = found[wanted - 1].distance + own_error(scratch);
+  const auto end = std::partition(end_of(least), found.end(),
+                                  [&](const Found& item) { return item.distance <= bound; });
+  found.erase(end, found.end());
 }
 
 }  // namespace sibyl::index

@@ -40,7 +40,9 @@ class WalkScratch {
   CodeQuery query;
   CandidatePool pool;
   std::vector<Found> found;  ///< All that were expanded.
+  float step_max = 0;        ///< Greatest step of an own code since found was empty.
   std::vector<uint32_t> rows;
+  std::vector<uint32_t> seeds;
   std::unordered_set<uint32_t> seen_rows;
 
   /// Forgets what was visited and makes room for `count` nodes.
@@ -51,6 +53,7 @@ class WalkScratch {
     touched_count_ = 0;
     visited_.resize((count + 63) / 64, 0);
   }
+  bool visited(uint32_t node) const { return (visited_[node / 64] >> (node % 64) & 1) != 0; }
   /// Keeps those of `count` candidates, at most simd::kPoolBatch, that were not visited before, and
   /// marks them; how many.
   size_t visit(float* distances, uint32_t* nodes, size_t count) {
@@ -91,6 +94,14 @@ struct NodeFilter {
   }
 };
 
+/// How much farther than another, by their own codes, a node of scratch.found may be that is
+/// nearer.
+float own_error(const WalkScratch& scratch);
+/// Candidates that are compared in full, at least, for `wanted` nearest.
+size_t compared_least(size_t wanted);
+/// Drops from scratch.found what is not among the `wanted` nearest, whatever the codes' errors.
+void keep_likely(size_t wanted, WalkScratch& scratch);
+
 /// The same among the nodes of a filter alone, from its entry points and `seeds`. False, before it
 /// ends, when fewer than `affinity_min` of the neighbours of the first nodes are in the filter:
 /// such a walk is then soon lost.
@@ -101,6 +112,6 @@ bool walk_inside(const GraphNodes& graph, const NodeFilter& filter, std::span<co
 void measure(const GraphNodes& graph, std::span<const uint32_t> nodes, WalkScratch& scratch);
 
 /// Distance of a node by its own code.
-float own_distance(const GraphNodes& graph, const CodeQuery& query, uint32_t node);
+float own_distance(const GraphNodes& graph, uint32_t node, WalkScratch& scratch);
 
 }  // namespace sibyl::index

@@ -2,11 +2,13 @@
 #include <cmath>
 #include <memory>
 
+#include "base/log.h"
 #include "index/derived_index.h"
 #include "index/internal/code_trainer.h"
 #include "index/internal/flat_file.h"
 #include "index/internal/graph_calibration.h"
 #include "index/internal/graph_encoder.h"
+#include "index/internal/graph_entries.h"
 #include "index/internal/vector_file.h"
 
 namespace sibyl::index {
@@ -46,20 +48,6 @@ std::span<const float> vectors_together(const VectorIndex& vectors, std::span<co
   return copy;
 }
 
-/// Spread over all nodes, the graph's own entry first; whole blocks of 32, each node once where
-/// there are enough.
-std::vector<uint32_t> choose_entries(const NeighbourGraph& graph, size_t count) {
-  const auto root = static_cast<size_t>(std::sqrt(static_cast<double>(count)));
-  const size_t wanted =
-      std::clamp<size_t>((root + simd::kScanLanes - 1) / simd::kScanLanes, 1, 32) *
-      simd::kScanLanes;
-  std::vector<uint32_t> entries{graph.entry};
-  for (size_t i = 1; i < wanted; ++i) {
-    entries.push_back(static_cast<uint32_t>(i * count / wanted));
-  }
-  return entries;
-}
-
 class GraphWriter {
  public:
   GraphWriter(const VectorIndex& vectors, const GraphSettings& settings, NeighbourWork& work)
@@ -71,6 +59,7 @@ class GraphWriter {
  private:
   Result<void> check_memory(size_t more_bytes) const;
   Result<void> encode(const NeighbourGraph& graph);
+  void encode_entries(const GraphEncoder& encoder, std::span<const uint32_t> entries);
   Result<void> put(const ByteSink& sink);
   GraphNodes nodes() const;
 
@@ -85,7 +74,7 @@ class GraphWriter {
   std::vector<uint8_t> nodes_;
   std::vector<uint8_t> entries_;
   size_t entry_blocks_ = 0;
-  GraphEfforts efforts_{};
+  GraphEfforts efforts_;
 };
 
 Result<void> GraphWriter::check_memory(size_t more_bytes) const {
@@ -129,15 +118,22 @@ Result<void> GraphWriter::encode(const NeighbourGraph& graph) {
           encoder.encode_node(static_cast<uint32_t>(i), nodes_.data() + i * layout_.bytes());
         }
       });
-  const std::vector<uint32_t> entries = choose_entries(graph, count);
-  const EntryLayout entry{space_.groups()};
-  entry_blocks_ = entries.size() / simd::kScanLanes;
-  entries_.assign(entry_blocks_ * entry.bytes(), 0);
-  for (size_t i = 0; i < entry_blocks_; ++i) {
-    encoder.encode_entries(std::span(entries).subspan(i * simd::kScanLanes, simd::kScanLanes),
-                           entries_.data() + i * entry.bytes());
+  if (done) {
+    encode_entries(encoder, choose_entries(vectors_, dimension, graph, settings_.graph.seed));
   }
   return done;
+}
+
+void GraphWriter::encode_entries(const GraphEncoder& encoder, std::span<const uint32_t> entries) {
+  constexpr size_t kLanes = simd::kScanLanes;
+  const EntryLayout entry{space_.groups()};
+  entry_blocks_ = (entries.size() + kLanes - 1) / kLanes;
+  entries_.assign(entry_blocks_ * entry.bytes(), 0);
+  for (size_t i = 0; i < entry_blocks_; ++i) {
+    const size_t first = i * kLanes;
+    encoder.encode_entries(entries.subspan(first, std::min(kLanes, entries.size() - first)),
+                           entries_.data() + i * entry.bytes());
+  }
 }
 
 GraphNodes GraphWriter::nodes() const {
@@ -157,7 +153,8 @@ Result<void> GraphWriter::put(const ByteSink& sink) {
   meta.groups = static_cast<uint32_t>(space_.groups());
   meta.entries = static_cast<uint32_t>(entry_blocks_ * simd::kScanLanes);
   meta.unit = space_.unit;
-  std::copy(efforts_.begin(), efforts_.end(), meta.efforts);
+  std::copy(efforts_.efforts.begin(), efforts_.efforts.end(), meta.efforts);
+  meta.recall_max = efforts_.recall_max;
   space_.mean.resize(source_.dimension(), 0.0F);
   CheckedFileWriter writer(kGraphMagic, kGraphVersion,
                            {{kGraphMeta, sizeof(meta)},
@@ -206,6 +203,12 @@ Result<void> GraphWriter::write(const NeighbourGraph* given, const BuildProgress
     return tl::unexpected<Error>(efforts.error());
   }
   efforts_ = *efforts;
+  if (efforts_.recall_max > 0) {
+    base::log_warning("index",
+                      "the graph of {} vectors finds {:.3f} of the ten nearest with the greatest "
+                      "effort: searches for more than that do not reach their recall goal",
+                      first_.back(), efforts_.recall_max);
+  }
   return put(sink);
 }
 

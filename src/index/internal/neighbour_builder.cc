@@ -6,6 +6,7 @@
 
 #include "index/internal/neighbour_leaves.h"
 #include "index/internal/neighbour_link.h"
+#include "index/internal/neighbour_nets.h"
 #include "index/internal/neighbour_prune.h"
 #include "index/internal/neighbour_repair.h"
 #include "index/internal/neighbour_walk.h"
@@ -82,8 +83,8 @@ uint64_t neighbour_build_bytes(size_t count, size_t dimension,
       count * (NeighbourSpace::bytes_per_vector() + 2 * sizeof(uint64_t) + 2 * sizeof(uint32_t)) +
       NeighbourCandidates::bytes(count, candidate_capacity(settings)) +
       NeighbourEdges::bytes(count, degree);
-  const size_t peak =
-      std::max({leaves, link_back_bytes(count, degree), NeighbourEdges::bytes(count, degree)});
+  const size_t peak = std::max(
+      {leaves, link_back_bytes(count, degree), net_bytes(count, degree), repair_bytes(count)});
   const size_t per_worker =
       leaf_bytes(std::min(count, leaf_max(dimension)), dimension) + NeighbourWalk::bytes(count);
   return shared + peak + uint64_t{std::max(1U, settings.threads)} * per_worker;

@@ -25,15 +25,14 @@ size_t NeighbourWalk::insert(Candidate candidate, size_t width) {
   return static_cast<size_t>(at);
 }
 
-std::span<const Candidate> NeighbourWalk::towards(const NeighbourEdges& edges, uint32_t entry,
-                                                  uint32_t target, size_t width) {
+void NeighbourWalk::towards(const NeighbourEdges& edges, uint32_t entry, uint32_t target,
+                            size_t width) {
   if (++walk_ == 0) {
     std::fill(seen_.begin(), seen_.end(), 0);
     walk_ = 1;
   }
   pool_.assign(1, make_candidate(space_.distance(target, entry), entry));
   expanded_.assign(1, false);
-  path_.clear();
   see(entry);
   for (size_t next = 0; next < pool_.size();) {
     if (expanded_[next]) {
@@ -42,9 +41,6 @@ std::span<const Candidate> NeighbourWalk::towards(const NeighbourEdges& edges, u
     }
     expanded_[next] = true;
     const Candidate here = pool_[next];
-    if (candidate_node(here) != target) {
-      path_.push_back(here);
-    }
     size_t lowest = next;
     for (const Candidate edge : edges.of(candidate_node(here))) {
       const uint32_t node = candidate_node(edge);
@@ -55,7 +51,6 @@ std::span<const Candidate> NeighbourWalk::towards(const NeighbourEdges& edges, u
     }
     next = lowest;
   }
-  return path_;
 }
 
 }  // namespace sibyl::index

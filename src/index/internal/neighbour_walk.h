@@ -16,10 +16,8 @@ class NeighbourWalk {
  public:
   NeighbourWalk(const NeighbourSpace& space, size_t nodes) : space_(space), seen_(nodes) {}
 
-  /// Walks from `entry` towards `target` with a pool of `width`. Returns the nodes that were
-  /// expanded, in that order, without the target. Valid until the next call.
-  std::span<const Candidate> towards(const NeighbourEdges& edges, uint32_t entry, uint32_t target,
-                                     size_t width);
+  /// Walks from `entry` towards `target` with a pool of `width`.
+  void towards(const NeighbourEdges& edges, uint32_t entry, uint32_t target, size_t width);
   /// The pool after the walk: the nearest nodes met, nearest first.
   std::span<const Candidate> nearest() const { return pool_; }
   static size_t bytes(size_t nodes) { return nodes * sizeof(uint32_t); }
@@ -34,7 +32,6 @@ class NeighbourWalk {
   uint32_t walk_ = 0;
   std::vector<Candidate> pool_;
   std::vector<bool> expanded_;  ///< Beside pool_.
-  std::vector<Candidate> path_;
 };
 
 }  // namespace sibyl::index

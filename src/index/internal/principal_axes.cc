@@ -116,7 +116,6 @@ void measure(std::span<const float> samples, PrincipalAxes& out) {
   std::vector<float> along(count);
   for (size_t s = 0; s < n; ++s) {
     const float* sample = samples.data() + s * out.dimension;
-    out.total += simd::dot(sample, sample, out.dimension) / static_cast<double>(n);
     simd::dot_many(sample, out.axes.data(), count, out.dimension, out.dimension, along.data());
     for (size_t i = 0; i < count; ++i) {
       squares[i] += double{along[i]} * along[i] / static_cast<double>(n);

@@ -15,7 +15,6 @@ struct PrincipalAxes {
   size_t dimension = 0;
   std::vector<float> axes;
   std::vector<float> variances;  ///< Mean square of the samples along each axis.
-  double total = 0;              ///< Mean squared length of the samples.
   size_t count() const { return variances.size(); }
 };
 
