@@ -352,8 +352,9 @@ FastScanScale sign_table(std::span<const float> query, uint8_t* table) {
       }
     }
     for (size_t code = 0; code < 16; ++code) {
-      table[16 * g + code] =
-          static_cast<uint8_t>(std::clamp(entries[code], 0.0F, float{kFastScanEntryMax}));
+      // Twice the largest number times an inverse of 0 is no number: its entry is 0, too.
+      const float entry = entries[code] > 0 ? entries[code] : 0;
+      table[16 * g + code] = static_cast<uint8_t>(std::min(entry, float{kFastScanEntryMax}));
     }
   }
   return {step, static_cast<float>(lowest_sum)};
