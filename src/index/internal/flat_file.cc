@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/bytes.h"
+#include "index/checked_file.h"
 
 namespace sibyl::index {
 namespace {
@@ -45,6 +48,23 @@ uint64_t flat_fingerprint(const VectorIndex& vectors, std::span<const uint32_t> 
     base::put_u64(about, base::hash64(bytes_of(numbers)));
   }
   return base::hash64(about);
+}
+
+Result<void> check_origin(const VectorOrigin& origin, const VectorIndex& vectors,
+                          std::span<const uint32_t> first, const std::string& path) {
+  if (origin.rows != vectors.rows() || origin.vectors != vectors.vectors() ||
+      origin.dimension != vectors.dimension()) {
+    return damaged(path,
+                   fmt::format("it was made from other vectors ({} of dimension {} in {} rows; "
+                               "here are {} of dimension {} in {} rows); make it again",
+                               origin.vectors, origin.dimension, origin.rows, vectors.vectors(),
+                               vectors.dimension(), vectors.rows()));
+  }
+  if (origin.fingerprint != flat_fingerprint(vectors, first)) {
+    return damaged(path,
+                   "it was made from other vectors, as many but with other values; make it again");
+  }
+  return {};
 }
 
 }  // namespace sibyl::index

@@ -48,4 +48,15 @@ std::vector<uint32_t> first_vectors(const VectorIndex& vectors);
 /// What tells the vectors that a flat index was made from.
 uint64_t flat_fingerprint(const VectorIndex& vectors, std::span<const uint32_t> first);
 
+/// What a derived file says of the vectors that it was made from.
+struct VectorOrigin {
+  uint64_t rows = 0;
+  uint64_t vectors = 0;
+  uint64_t fingerprint = 0;
+  uint32_t dimension = 0;
+};
+/// DataLoss with the path unless `vectors` are those; `first` is first_vectors(vectors).
+Result<void> check_origin(const VectorOrigin& origin, const VectorIndex& vectors,
+                          std::span<const uint32_t> first, const std::string& path);
+
 }  // namespace sibyl::index

@@ -47,14 +47,9 @@ Result<std::unique_ptr<VectorIndex>> open_flat_index(std::shared_ptr<const base:
                                      about.dimension, about.metric));
   }
   std::vector<uint32_t> first = first_vectors(*vectors);
-  if (about.rows != vectors->rows() || about.vectors != vectors->vectors() ||
-      about.dimension != vectors->dimension() ||
-      about.fingerprint != flat_fingerprint(*vectors, first)) {
-    return damaged(path,
-                   fmt::format("it was made from other vectors ({} of dimension {} in {} rows; "
-                               "here are {} of dimension {} in {} rows); make it again",
-                               about.vectors, about.dimension, about.rows, vectors->vectors(),
-                               vectors->dimension(), vectors->rows()));
+  const VectorOrigin origin{about.rows, about.vectors, about.fingerprint, about.dimension};
+  if (auto same = check_origin(origin, *vectors, first, path); !same) {
+    return pass_on(same);
   }
   FlatSections sections;
   sections.shape = {vectors->vectors(), vectors->dimension()};

@@ -239,7 +239,7 @@ Result<std::vector<BuiltIndex>> CollectionEngine::build_ahead(const CollectionSt
       }
       return pass_on(made);
     } else {
-      base::log_error("store", "collection '{}' goes on without an index for now: {}", name_,
+      base::log_error("store", "collection '{}' goes on without this index: {}", name_,
                       made.error().message);
     }
   }
