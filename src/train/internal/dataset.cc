@@ -14,6 +14,38 @@ using base::Json;
 
 constexpr size_t kRowsMax = size_t{1} << 26;
 
+/// FNV-1a. Every part is led by its length, so that nothing moves from one part to the next unseen.
+class Fingerprint {
+ public:
+  void add(uint64_t number) {
+    for (int shift = 0; shift < 64; shift += 8) {
+      add_byte(static_cast<unsigned char>(number >> shift));
+    }
+  }
+  void add(std::string_view text) {
+    add(uint64_t{text.size()});
+    for (const char byte : text) {
+      add_byte(static_cast<unsigned char>(byte));
+    }
+  }
+  void add(const std::vector<LabelledQuestion>& questions) {
+    add(uint64_t{questions.size()});
+    for (const LabelledQuestion& question : questions) {
+      add(question.question);
+      add(uint64_t{question.passages.size()});
+      for (const uint32_t passage : question.passages) {
+        add(uint64_t{passage});
+      }
+    }
+  }
+  [[nodiscard]] uint64_t value() const { return hash_; }
+
+ private:
+  void add_byte(unsigned char byte) { hash_ = (hash_ ^ byte) * 0x100000001b3ULL; }
+
+  uint64_t hash_ = 0xcbf29ce484222325ULL;
+};
+
 /// Calls `row` with every line's object; its error gets file and line.
 Result<void> for_each_row(const std::string& path,
                           const std::function<Result<void>(const Json&)>& row) {
@@ -160,6 +192,25 @@ Result<Dataset> read_dataset(const std::string& folder, const DatasetNeeds& need
     return pass_on(done);
   }
   return data;
+}
+
+std::string fingerprint(std::string_view job, const Dataset& data) {
+  Fingerprint hash;
+  hash.add(job);
+  hash.add(uint64_t{data.passages.size()});
+  for (const std::string& passage : data.passages) {
+    hash.add(passage);
+  }
+  hash.add(data.pairs);
+  hash.add(data.valid);
+  hash.add(uint64_t{data.cold.size()});
+  for (const ColdPair& pair : data.cold) {
+    hash.add(pair.question);
+    hash.add(uint64_t{pair.passage});
+    hash.add(uint64_t{pair.text.has_value()});
+    hash.add(pair.text.value_or(""));
+  }
+  return fmt::format("{:016x}", hash.value());
 }
 
 std::string normalized_text(std::string_view text) {

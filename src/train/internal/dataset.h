@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -35,6 +36,10 @@ struct DatasetNeeds {
 /// Reads `folder`/{passages,pairs,cold,valid}.jsonl. NotFound for a missing file that is needed,
 /// InvalidData naming file and line for a wrong one. `valid` may be missing.
 Result<Dataset> read_dataset(const std::string& folder, const DatasetNeeds& needs);
+
+/// 16 hexadecimal digits over the job and everything that is trained or measured on: a checkpoint
+/// made from other data is told by it. Not against a forger.
+std::string fingerprint(std::string_view job, const Dataset& data);
 
 /// Text for comparing passages: lower-case ASCII, runs of white space as one blank.
 std::string normalized_text(std::string_view text);

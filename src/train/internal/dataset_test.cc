@@ -1,5 +1,6 @@
 #include "train/internal/dataset.h"
 
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -72,6 +73,32 @@ TEST_F(DatasetFolder, AFileThatIsNeededMustBeThereAndHoldARow) {
 TEST(NormalizedText, IgnoresCaseAndWhiteSpace) {
   EXPECT_EQ(normalized_text("  Hot\n\tTEA  now "), "hot tea now");
   EXPECT_EQ(normalized_text(""), "");
+}
+
+TEST(DatasetFingerprint, ChangesWithEverythingThatIsTrainedOn) {
+  const Dataset data{.passages = {"tea", "coffee"},
+                     .pairs = {{"leaves?", {0}}},
+                     .cold = {{"beans", 1, "roasted"}},
+                     .valid = {{"hot?", {0, 1}}}};
+  const std::string job = "{}";
+  EXPECT_EQ(fingerprint(job, data), fingerprint(job, Dataset(data)));
+  std::set<std::string> seen = {fingerprint(job, data), fingerprint("{ }", data)};
+  const auto changed = [&](const auto& change) {
+    Dataset other = data;
+    change(other);
+    seen.insert(fingerprint(job, other));
+  };
+  changed([](Dataset& other) { other.passages = {"teac", "offee"}; });
+  changed([](Dataset& other) { other.pairs[0].question = "leaf?"; });
+  changed([](Dataset& other) { other.pairs[0].passages = {1}; });
+  changed([](Dataset& other) { other.cold[0].question = "bean"; });
+  changed([](Dataset& other) { other.cold[0].passage = 0; });
+  changed([](Dataset& other) { other.cold[0].text = "ground"; });
+  changed([](Dataset& other) { other.cold[0].text = ""; });
+  changed([](Dataset& other) { other.cold[0].text.reset(); });
+  changed([](Dataset& other) { other.valid[0].passages = {0}; });
+  changed([](Dataset& other) { std::swap(other.pairs, other.valid); });
+  EXPECT_EQ(seen.size(), 12U);
 }
 
 }  // namespace

@@ -18,29 +18,6 @@ constexpr size_t kGpuLengthStep = 16;
 constexpr size_t kTestQuestions = 32;
 constexpr size_t kTestPassages = 64;
 
-/// FNV-1a over the job and the sizes of its data.
-std::string fingerprint_of(std::string_view job, const Dataset& data) {
-  uint64_t hash = 0xcbf29ce484222325ULL;
-  const auto add = [&hash](std::string_view bytes) {
-    for (const char byte : bytes) {
-      hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
-    }
-  };
-  add(job);
-  for (const std::string& passage : data.passages) {
-    add(passage);
-  }
-  for (const auto* questions : {&data.pairs, &data.valid}) {
-    for (const LabelledQuestion& question : *questions) {
-      add(question.question);
-    }
-  }
-  for (const ColdPair& pair : data.cold) {
-    add(pair.question);
-  }
-  return fmt::format("{:016x}", hash);
-}
-
 /// The job's number, else what the environment says, else every core.
 size_t choose_threads(size_t wanted) {
   if (wanted > 0) {
@@ -257,7 +234,7 @@ Result<std::unique_ptr<Setup>> open_setup(const std::string& workspace, EventLog
     return pass_on(data);
   }
   setup->data = std::move(*data);
-  setup->fingerprint = fingerprint_of(setup->fingerprint, setup->data);
+  setup->fingerprint = fingerprint(setup->fingerprint, setup->data);
   auto opened = open_base(*setup);
   if (opened) {
     opened = make_network(*setup, *device);
