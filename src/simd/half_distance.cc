@@ -14,7 +14,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace sibyl::simd::HWY_NAMESPACE {
 
-#if HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SCALAR
+#if HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE4 || \
+    HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
 
 /// Without an instruction, and Highway's own way there knows neither denormals nor infinity: the
 /// bits are moved to their place as a float and the exponent is put right by a product.
