@@ -28,7 +28,7 @@ OWNED = {  # beginning of a third-party header: rooms that may include it
     "spdlog/": "base", "yaml-cpp/": "base", "zlib.h": "base", "simdjson.h": "base", "prometheus/": "base",
     "hwy/": "simd", "immintrin.h": "simd", "x86intrin.h": "simd", "arm_neon.h": "simd",
     "utf8proc.h": "text", "libstemmer.h": "text", "iconv.h": "text",
-    "curl/": "net", "openssl/": "net",
+    "curl/": "net", "openssl/": "net", "libxml/": "net",
     "dnnl": "encoder", "oneapi/dnnl": "encoder", "omp.h": "encoder train",
     "torch/": "train", "ATen/": "train", "c10/": "train",
     "gumbo.h": "answer",
