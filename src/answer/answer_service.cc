@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_rows.h"
+#include "base/metrics.h"
 
 namespace sibyl::answer {
 namespace internal {
@@ -70,7 +71,7 @@ Result<AddReport> LocalAnswerService::add_from(const std::set<std::string>& orig
     return pass_on(noted);
   }
   AddReport report;
-  DocumentWriter writer(**there, encoders_, stop);
+  DocumentWriter writer(**there, encoders_, DocumentWriter::Away::Wait, stop);
   std::unordered_map<std::string, uint64_t> lines;
   for (const base::JsonRow& row : *rows) {
     auto document = parse_document(row.text, content_id(row.text));
@@ -158,6 +159,23 @@ Result<std::vector<std::string>> LocalAnswerService::documents(const std::string
   return sources;
 }
 
+namespace {
+
+/// What the asker should know about how the question was answered.
+std::string notice_of(bool has_vectors, const std::string& awaited, const std::string& away) {
+  if (!away.empty()) {
+    return fmt::format("answered by BM25 alone: {}", away);
+  }
+  if (has_vectors) {
+    return {};
+  }
+  return awaited.empty()
+             ? "no model: answered by BM25 alone"
+             : fmt::format("model '{}' is not there yet: answered by BM25 alone", awaited);
+}
+
+}  // namespace
+
 Result<QueryReply> LocalAnswerService::query(const std::string& collection,
                                              const QueryRequest& request, std::stop_token stop) {
   const int64_t start_us = base::system_clock().steady_us();
@@ -183,18 +201,27 @@ Result<QueryReply> LocalAnswerService::query(const std::string& collection,
     return fail_field(pipeline.error().code, pipeline.error().field, "{}",
                       pipeline.error().message);
   }
-  auto answers =
+  auto outcome =
       run_question({*snapshot, *pipeline, (*there)->analyzer(), encoders_}, request, stop);
-  if (!answers) {
-    return pass_on(answers);
+  if (!outcome) {
+    return pass_on(outcome);
   }
   QueryReply reply;
-  reply.answers = std::move(*answers);
+  reply.answers = std::move(outcome->answers);
   reply.collection = collection;
   reply.model = schema.model;
   reply.pipeline = pipeline->name;
   reply.blend = pipeline->blend->text();
-  reply.notice = has_vectors ? "" : "no model: answered by BM25 alone";
+  reply.notice = notice_of(has_vectors, stored->awaited_model, outcome->away);
+  reply.without_model = !outcome->away.empty();
+  if (reply.without_model) {
+    reply.pipeline = "bm25";
+    reply.blend = default_pipelines().at("bm25");
+    base::metrics()
+        .counter("sibyl_questions_without_model_total",
+                 "Questions answered by BM25 alone because the model could not be asked")
+        .add();
+  }
   reply.took_ms = static_cast<double>(base::system_clock().steady_us() - start_us) / 1000.0;
   return reply;
 }

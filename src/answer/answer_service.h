@@ -29,6 +29,16 @@ class EncoderSource {
   virtual Result<std::shared_ptr<encoder::Encoder>> find(const std::string& reference) = 0;
   /// Fitted pipelines stored with a model (sibyl.json): name -> expression.
   virtual std::map<std::string, std::string> pipelines(const std::string& reference) = 0;
+  /// The name of a model that is served elsewhere, when `reference` is that name (or "" and it is
+  /// the default); else empty. Such a model may not be there yet: `find` is Unavailable then.
+  virtual std::string served_name(const std::string& /*reference*/) { return {}; }
+};
+
+/// What a model that is served elsewhere answers as.
+struct ServedModel {
+  std::string name;
+  std::string version;
+  std::string before;  ///< the version that it answered as until now; empty: it did not answer
 };
 
 /// Settings of a collection (INTERFACE section 2); kept as JSON in the store's manifest.
@@ -50,6 +60,7 @@ struct AddReport {
   uint64_t added = 0;
   uint64_t updated = 0;
   uint64_t unchanged = 0;
+  uint64_t waiting = 0;  ///< of those added and updated: without vectors until the model answers
   std::vector<FailedRow> failed;
 };
 
@@ -92,7 +103,8 @@ struct QueryReply {
   std::string model;
   std::string pipeline;
   std::string blend;
-  std::string notice;  ///< "no model: answered by BM25 alone", or empty
+  std::string notice;          ///< why it was answered by BM25 alone, or empty
+  bool without_model = false;  ///< the collection's model could not be asked
   double took_ms = 0;
 };
 
@@ -111,7 +123,9 @@ struct CollectionInfo {
   DocumentOrigins origins;
   std::string switching_to;  ///< model of a running re-encoding, or empty
   double switched_share = 0;
-  std::string switch_error;  ///< why the last re-encoding of this process failed, or empty
+  std::string switch_error;   ///< why the last re-encoding of this process failed, or empty
+  std::string awaited_model;  ///< served elsewhere and not there yet; its vectors come when it is
+  bool rows_wait = false;     ///< rows were added while the model could not be asked
 };
 
 inline constexpr size_t kAddRowsMax = 1'000'000;  ///< rows of one body
@@ -151,6 +165,11 @@ class AnswerService {
   /// the background, or ends before returning when `wait` is true.
   virtual Result<bool> put_collection(const std::string& collection, const base::Json& settings,
                                       bool wait) = 0;
+  /// A model that is served elsewhere answers as `served` now. In the background, collections that
+  /// wait for it get its vectors, and those of another version of it are re-encoded: when they used
+  /// the version before, an older one, or one that cannot be had any more. May be called again and
+  /// again; what is right is left alone, what failed is tried again after a while.
+  virtual void follow(const ServedModel& served) = 0;
   /// The model before the current one.
   virtual Result<void> rollback(const std::string& collection, bool wait) = 0;
   virtual Result<void> drop(const std::string& collection) = 0;

@@ -77,11 +77,17 @@ Result<void> fit_weights(const Asker& ask, const std::vector<JudgedQuestion>& qu
 
 }  // namespace
 
-Result<EvaluationReport> evaluate(const Asker& ask, const std::vector<JudgedQuestion>& questions,
+Result<EvaluationReport> evaluate(const Asker& given, const std::vector<JudgedQuestion>& questions,
                                   const EvaluationOptions& options) {
   if (questions.empty()) {
     return fail(Code::InvalidArgument, "there is no judged question to evaluate on");
   }
+  // Answers of BM25 in another pipeline's place would be figures of nothing.
+  const Asker ask = [&given](const QueryRequest& request) -> Result<QueryReply> {
+    auto reply = given(request);
+    return reply && reply->without_model ? fail(Code::Unavailable, "{}", reply->notice)
+                                         : std::move(reply);
+  };
   auto vectors = has_vectors(ask, questions);
   if (!vectors) {
     return pass_on(vectors);

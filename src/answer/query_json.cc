@@ -126,6 +126,9 @@ std::string query_reply_to_json(const QueryReply& reply, bool explain) {
   if (!reply.notice.empty()) {
     writer.key("notice").text(reply.notice);
   }
+  if (reply.without_model) {
+    writer.key("without_model").boolean(true);
+  }
   writer.key("took_ms").number(reply.took_ms);
   writer.end_object();
   return out;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "answer/internal/away_model.h"
 #include "answer/internal/local_answer_service.h"
 #include "answer/internal/model_switch.h"
 #include "answer/internal/row_builder.h"
@@ -10,17 +11,24 @@ namespace sibyl::answer::internal {
 Result<StatePointer> LocalAnswerService::create_state(const std::string& collection,
                                                       CollectionSettings settings,
                                                       bool model_given) {
+  StoredSettings stored;
   std::shared_ptr<encoder::Encoder> encoder;
   if (!model_given || !settings.model.empty()) {
     auto found = encoders_.find(settings.model);
+    const std::string served = encoders_.served_name(settings.model);
     if (found) {
       encoder = *found;
       settings.model = encoder->info().reference();
+    } else if (!served.empty() && is_away(found.error())) {
+      // Documents are taken and answered by BM25; `follow` brings the vectors.
+      base::log_info("answer", "collection '{}' waits for its model: {}", collection,
+                     found.error().message);
+      stored.awaited_model = served;
+      settings.model.clear();
     } else if (model_given || found.error().code != Code::FailedPrecondition) {
       return pass_on(found);
     }
   }
-  StoredSettings stored;
   stored.settings = settings;
   auto created =
       database_.create(collection, make_schema(settings, encoder.get()), settings_to_json(stored));
@@ -67,6 +75,8 @@ Result<CollectionInfo> LocalAnswerService::info(const std::string& collection) {
   info.settings = stored->settings;
   info.statistics = (*there)->rows().statistics();
   info.origins = stored->origins;
+  info.awaited_model = stored->awaited_model;
+  info.rows_wait = stored->rows_wait;
   if (info.origins.names.empty() && info.statistics.live_rows > 0) {
     info.origins.names.insert("");
   }
@@ -140,6 +150,9 @@ Result<bool> LocalAnswerService::change_settings(CollectionState& state, const b
                        state.rows().name(), progress.target, progress.done, progress.total);
   }
   stored->settings = next;
+  if (change->has_model) {
+    stored->awaited_model.clear();
+  }
   if (target == state.rows().schema().model && !derives_anew && !stored->is_switching) {
     if (auto set = state.rows().set_settings(settings_to_json(*stored)); !set) {
       return pass_on(set);

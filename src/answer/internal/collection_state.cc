@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 namespace sibyl::answer::internal {
@@ -26,7 +27,7 @@ Result<void> CollectionState::start_background(const std::string& target,
         "collection '{}' is being re-encoded for model '{}' ({} of {} documents); wait for it",
         rows_->name(), progress_.target, progress_.done, progress_.total);
   }
-  progress_ = {true, target, 0, rows_->snapshot()->live_rows(), {}};
+  progress_ = {true, target, 0, rows_->snapshot()->live_rows(), {}, 0};
   // The thread before has ended; assigning joins it.
   thread_ = std::jthread([this, work = std::move(work)](const std::stop_token& stop) {
     Result<void> outcome = work(stop);
@@ -37,6 +38,7 @@ Result<void> CollectionState::start_background(const std::string& target,
     const std::lock_guard ended_lock(progress_mutex_);
     progress_.running = false;
     progress_.outcome = std::move(outcome);
+    progress_.ended_us = base::system_clock().steady_us();
     ended_.notify_all();
   });
   return {};

@@ -20,6 +20,7 @@ struct SwitchProgress {
   uint64_t done = 0;
   uint64_t total = 0;
   Result<void> outcome;  ///< of the last one that ended
+  int64_t ended_us = 0;  ///< when, by the steady clock; 0: none has
 };
 
 /// A collection with what the answer room keeps beside it. Thread-safe.

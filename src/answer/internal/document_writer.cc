@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "answer/internal/away_model.h"
+
 namespace sibyl::answer::internal {
 namespace {
 
@@ -14,15 +16,12 @@ bool names_one_row(Code code) {
   return code == Code::InvalidData || code == Code::InvalidArgument || code == Code::TooLarge;
 }
 
-void count_outcome(store::Outcome outcome, AddReport& report) {
-  if (outcome == store::Outcome::Added) {
-    ++report.added;
-  } else {
-    ++report.updated;
-  }
-}
-
 }  // namespace
+
+void DocumentWriter::count(store::Outcome outcome, AddReport& report) const {
+  ++(outcome == store::Outcome::Added ? report.added : report.updated);
+  report.waiting += waits_ ? 1 : 0;
+}
 
 Result<void> DocumentWriter::add(IncomingDocument document, AddReport& report) {
   batch_bytes_ += document.document.source.size();
@@ -65,7 +64,9 @@ void DocumentWriter::drop_unchanged(const CollectionSettings& settings, AddRepor
       return false;
     }
     const auto row = snapshot->row(*there);
-    const bool same = row && row->content_hash == content_hash(incoming.document, settings);
+    const uint64_t hash = content_hash(incoming.document, settings);
+    const bool same = row && (row->content_hash == hash ||
+                              (away_ == Away::Wait && row->content_hash == waiting_hash(hash)));
     report.unchanged += same ? 1 : 0;
     return same;
   });
@@ -80,13 +81,37 @@ Result<bool> DocumentWriter::write_once(AddReport& report) {
   }
   const CollectionSettings& settings = stored->settings;
   drop_unchanged(settings, report);
+  waits_ = false;
+  auto changes = make_changes(schema, settings);
+  if (!changes) {
+    return pass_on(changes);
+  }
+  if (waits_) {
+    if (auto noted = note_waiting(schema.generation); !noted) {
+      return pass_on(noted);
+    }
+  }
+  auto current = write_rows(std::move(*changes), schema.generation, report);
+  if (current && waits_) {
+    // Again: a pass over the waiting rows may have begun between the note and the rows.
+    if (auto noted = note_waiting(schema.generation); !noted) {
+      return pass_on(noted);
+    }
+  }
+  return current;
+}
+
+Result<std::vector<store::Change>> DocumentWriter::make_changes(
+    const store::Schema& schema, const CollectionSettings& settings) {
+  const bool has_vectors = !schema.vector_fields.empty() && !batch_.empty();
   std::shared_ptr<encoder::Encoder> encoder;
-  if (!schema.vector_fields.empty() && !batch_.empty()) {
+  if (has_vectors) {
     auto found = encoders_.find(schema.model);
-    if (!found) {
+    waits_ = !found && away_ == Away::Wait && is_away(found.error());
+    if (!found && !waits_) {
       return pass_on(found, fmt::format("model of collection '{}'", state_.rows().name()));
     }
-    encoder = *found;
+    encoder = found ? *found : nullptr;
   }
   std::vector<PassageTable> passages;
   std::vector<DocumentParts> parts;
@@ -101,16 +126,50 @@ Result<bool> DocumentWriter::write_once(AddReport& report) {
     changes.push_back(
         {store::Change::Kind::Put, make_row(*part.document, *part.passages, settings)});
   }
-  if (encoder) {
+  if (has_vectors) {
+    if (auto added = add_vectors(parts, schema, settings, encoder.get(), changes); !added) {
+      return pass_on(added);
+    }
+  }
+  return changes;
+}
+
+Result<void> DocumentWriter::add_vectors(std::span<const DocumentParts> parts,
+                                         const store::Schema& schema,
+                                         const CollectionSettings& settings,
+                                         encoder::Encoder* encoder,
+                                         std::vector<store::Change>& changes) {
+  if (encoder != nullptr) {
     auto vectors = encode_documents(parts, settings.chunking, *encoder, stop_);
-    if (!vectors) {
+    waits_ = !vectors && away_ == Away::Wait && is_away(vectors.error());
+    if (!vectors && !waits_) {
       return pass_on(vectors);
     }
-    for (size_t i = 0; i < changes.size(); ++i) {
+    for (size_t i = 0; vectors && i < changes.size(); ++i) {
       changes[i].row.vectors = std::move((*vectors)[i]);
     }
   }
-  return write_rows(std::move(changes), schema.generation, report);
+  for (store::Change& change : changes) {
+    if (waits_) {
+      change.row.vectors.assign(schema.vector_fields.size(), {});
+      change.row.content_hash = waiting_hash(change.row.content_hash);
+    }
+  }
+  return {};
+}
+
+Result<void> DocumentWriter::note_waiting(uint64_t generation) {
+  const std::lock_guard lock(state_.settings_mutex());
+  auto stored = state_.settings();
+  if (!stored) {
+    return pass_on(stored);
+  }
+  // Of an older generation: the write is refused, and the batch is made again.
+  if (stored->rows_wait || state_.rows().schema().generation != generation) {
+    return {};
+  }
+  stored->rows_wait = true;
+  return state_.rows().set_settings(settings_to_json(*stored));
 }
 
 Result<bool> DocumentWriter::write_rows(std::vector<store::Change> changes, uint64_t generation,
@@ -121,7 +180,7 @@ Result<bool> DocumentWriter::write_rows(std::vector<store::Change> changes, uint
   auto receipt = state_.rows().write(changes, generation);
   if (receipt) {
     for (const store::Outcome outcome : receipt->outcomes) {
-      count_outcome(outcome, report);
+      count(outcome, report);
     }
     return true;
   }
@@ -147,7 +206,7 @@ Result<bool> DocumentWriter::write_one_by_one(std::vector<store::Change> changes
     one.push_back(std::move(change));
     auto receipt = state_.rows().write(std::move(one), generation);
     if (receipt) {
-      count_outcome(receipt->outcomes.front(), report);
+      count(receipt->outcomes.front(), report);
     } else if (is_switched(receipt.error(), generation)) {
       return false;
     } else if (names_one_row(receipt.error().code)) {
@@ -163,7 +222,7 @@ Result<bool> DocumentWriter::write_one_by_one(std::vector<store::Change> changes
 Result<void> derive_rows_anew(CollectionState& state, EncoderSource& encoders,
                               std::stop_token stop) {
   const auto snapshot = state.rows().snapshot();
-  DocumentWriter writer(state, encoders, stop);
+  DocumentWriter writer(state, encoders, DocumentWriter::Away::Fail, stop);
   AddReport report;
   std::string after;
   uint64_t done = 0;

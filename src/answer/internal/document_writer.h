@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -17,11 +18,13 @@ struct IncomingDocument {
 
 /// Documents to durable rows, in bounded batches: cut into passages, encoded in one call a batch,
 /// written. Unchanged ones cost no encoding. A model switch that ends meanwhile is noticed by the
-/// schema's generation, and the batch is made again with the new model.
+/// schema's generation, and the batch is made again with the new model. While the model cannot be
+/// asked, documents are written without vectors and marked, so that they get them later.
 class DocumentWriter {
  public:
-  DocumentWriter(CollectionState& state, EncoderSource& encoders, std::stop_token stop)
-      : state_(state), encoders_(encoders), stop_(std::move(stop)) {}
+  enum class Away { Wait, Fail };  ///< what happens when the model cannot be asked
+  DocumentWriter(CollectionState& state, EncoderSource& encoders, Away away, std::stop_token stop)
+      : state_(state), encoders_(encoders), away_(away), stop_(std::move(stop)) {}
 
   /// Writes the batch when it is full.
   Result<void> add(IncomingDocument document, AddReport& report);
@@ -30,6 +33,15 @@ class DocumentWriter {
 
  private:
   Result<bool> write_once(AddReport& report);
+  /// The batch as rows, with vectors; without them, marked, when the model cannot be asked.
+  Result<std::vector<store::Change>> make_changes(const store::Schema& schema,
+                                                  const CollectionSettings& settings);
+  Result<void> add_vectors(std::span<const DocumentParts> parts, const store::Schema& schema,
+                           const CollectionSettings& settings, encoder::Encoder* encoder,
+                           std::vector<store::Change>& changes);
+  /// Notes in the collection's settings that rows wait.
+  Result<void> note_waiting(uint64_t generation);
+  void count(store::Outcome outcome, AddReport& report) const;
   Result<bool> write_rows(std::vector<store::Change> changes, uint64_t generation,
                           AddReport& report);
   Result<bool> write_one_by_one(std::vector<store::Change> changes, uint64_t generation,
@@ -39,7 +51,9 @@ class DocumentWriter {
 
   CollectionState& state_;
   EncoderSource& encoders_;
+  const Away away_;
   std::stop_token stop_;
+  bool waits_ = false;  ///< the batch's rows have no vectors
   std::vector<IncomingDocument> batch_;
   size_t batch_bytes_ = 0;
 };

@@ -13,7 +13,7 @@ namespace sibyl::answer::internal {
 using StatePointer = std::shared_ptr<CollectionState>;
 
 /// The service over a database of this process: documents and questions in answer_service.cc,
-/// settings and switches in collection_settings.cc.
+/// settings and switches in collection_settings.cc, served models in follow_model.cc.
 class LocalAnswerService final : public AnswerService {
  public:
   LocalAnswerService(store::Database& database, EncoderSource& encoders)
@@ -31,6 +31,7 @@ class LocalAnswerService final : public AnswerService {
   Result<CollectionInfo> info(const std::string& collection) override;
   Result<bool> put_collection(const std::string& collection, const base::Json& settings,
                               bool wait) override;
+  void follow(const ServedModel& served) override;
   Result<void> rollback(const std::string& collection, bool wait) override;
   Result<void> drop(const std::string& collection) override;
   Result<void> compact(const std::string& collection, std::stop_token stop) override;
@@ -49,6 +50,7 @@ class LocalAnswerService final : public AnswerService {
   Result<void> begin_switch(CollectionState& state, StoredSettings stored,
                             const std::string& target);
   Result<void> note_origins(CollectionState& state, std::set<std::string> origins);
+  Result<void> follow_with(CollectionState& state, const ServedModel& served);
   /// True when background work was begun, or runs already for the same model.
   Result<bool> change_settings(CollectionState& state, const base::Json& given);
 

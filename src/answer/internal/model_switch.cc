@@ -4,11 +4,30 @@
 
 #include <fmt/format.h>
 
+#include "answer/internal/away_model.h"
 #include "answer/internal/document_writer.h"
 #include "answer/internal/row_builder.h"
+#include "base/stop.h"
 
 namespace sibyl::answer::internal {
 namespace {
+
+/// A re-encoding of hours must not begin anew because a model server was away for a minute.
+Result<std::vector<std::vector<std::vector<float>>>> encode_patiently(
+    std::span<const DocumentParts> parts, bool chunking, encoder::Encoder& encoder,
+    const std::stop_token& stop) {
+  static constexpr int kTriesMax = 60;
+  static constexpr double kPauseMax_s = 10;
+  double pause_s = 0.1;
+  for (int tries = 1;; ++tries) {
+    auto vectors = encode_documents(parts, chunking, encoder, stop);
+    if (vectors || !is_passing(vectors.error()) || tries >= kTriesMax ||
+        base::sleep_until_stop(stop, pause_s)) {
+      return vectors;
+    }
+    pause_s = std::min(2 * pause_s, kPauseMax_s);
+  }
+}
 
 /// Rows of one call are encoded in batches of the usual size, however many the store hands over.
 Result<std::vector<std::vector<std::vector<float>>>> encode_rows(
@@ -36,7 +55,7 @@ Result<std::vector<std::vector<std::vector<float>>>> encode_rows(
       tables[i] = std::move(*table);
       parts[i] = {&documents[i], &tables[i]};
     }
-    auto vectors = encode_documents(parts, chunking, encoder, stop);
+    auto vectors = encode_patiently(parts, chunking, encoder, stop);
     if (!vectors) {
       return pass_on(vectors);
     }
@@ -50,6 +69,8 @@ Result<void> replace_model(CollectionState& state, EncoderSource& encoders,
   StoredSettings next = stored;
   next.has_previous = true;
   next.previous_model = stored.settings.model;
+  next.awaited_model.clear();
+  next.rows_wait = false;  // every row gets vectors
   next.settings.model = stored.pending_model;
   std::shared_ptr<encoder::Encoder> encoder;
   if (!next.settings.model.empty()) {
@@ -87,13 +108,16 @@ Result<void> put_back_origins(CollectionState& state) {
              : Result<void>();
 }
 
-Result<void> clear_pending(CollectionState& state) {
+/// `away`: it ended because the model could not be asked, so rows may still wait for it.
+Result<void> clear_pending(CollectionState& state, bool away) {
   const std::lock_guard lock(state.settings_mutex());
   auto stored = state.settings();
   if (!stored) {
     return pass_on(stored);
   }
+  const std::string pending = stored->pending_model;
   stored->is_switching = false;
+  stored->rows_wait = stored->rows_wait || (away && stored->settings.model == pending);
   stored->pending_model.clear();
   return state.rows().set_settings(settings_to_json(*stored));
 }
@@ -118,7 +142,7 @@ Result<void> run_pending_switch(CollectionState& state, EncoderSource& encoders,
   if (!outcome && stop.stop_requested()) {
     return outcome;
   }
-  auto cleared = clear_pending(state);
+  auto cleared = clear_pending(state, !outcome && is_away(outcome.error()));
   return outcome ? cleared : outcome;
 }
 

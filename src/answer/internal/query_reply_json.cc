@@ -122,6 +122,7 @@ Result<QueryReply> query_reply_from_json(std::string_view body) {
   reply.pipeline = fields.text("pipeline");
   reply.blend = fields.text("blend");
   reply.notice = fields.text("notice");
+  reply.without_model = fields.boolean("without_model", false);
   reply.took_ms = fields.number("took_ms", 0, 0, 1e300);
   const Json* answers = fields.value("answers");
   if (auto done = fields.finish(); !done) {

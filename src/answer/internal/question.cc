@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "answer/internal/away_model.h"
 #include "answer/internal/passage_table.h"
 #include "answer/internal/retrieval_lists.h"
 #include "answer/internal/row_builder.h"
@@ -153,11 +154,19 @@ class AnswerMaker {
   std::optional<TermWeights> weights_;
 };
 
+struct QuestionVector {
+  std::vector<float> values;
+  std::string away;  ///< why there are none
+};
+
 /// Encodes the question once when any vector retrieval needs it.
-Result<std::vector<float>> encode_question(const QuestionRun& run, const QueryRequest& request,
-                                           std::stop_token stop) {
+Result<QuestionVector> encode_question(const QuestionRun& run, const QueryRequest& request,
+                                       std::stop_token stop) {
   const store::Schema& schema = run.snapshot.schema();
   auto encoder = run.encoders.find(schema.model);
+  if (!encoder && is_away(encoder.error())) {
+    return QuestionVector{{}, encoder.error().message};
+  }
   if (!encoder) {
     return pass_on(encoder, "model of the collection");
   }
@@ -175,10 +184,13 @@ Result<std::vector<float>> encode_question(const QuestionRun& run, const QueryRe
   options.stop = stop;
   const std::string_view text = request.question;
   auto encoded = (*encoder)->encode(std::span(&text, 1), options);
+  if (!encoded && is_away(encoded.error())) {
+    return QuestionVector{{}, encoded.error().message};
+  }
   if (!encoded) {
     return pass_on(encoded, "encoding the question");
   }
-  return std::move(encoded->vectors);
+  return QuestionVector{std::move(encoded->vectors), {}};
 }
 
 }  // namespace
@@ -198,36 +210,11 @@ Result<void> check_request(const QueryRequest& request) {
   return {};
 }
 
-Result<std::vector<Answer>> run_question(const QuestionRun& run, const QueryRequest& request,
-                                         std::stop_token stop) {
-  Question question;
-  question.terms = run.snapshot.analyze(request.question);
-  question.candidates = std::max(run.pipeline.candidates, request.top);
-  std::shared_ptr<const store::Selection> selection;
-  if (!request.filter.empty()) {
-    auto filter = store::Filter::parse(request.filter);
-    if (!filter) {
-      return pass_on(filter);
-    }
-    auto selected = run.snapshot.select(**filter);
-    if (!selected) {
-      return pass_on(selected);
-    }
-    selection = *selected;
-    question.selection = selection.get();
-  }
-  question.listed = run.pipeline.blend->uses();
-  const bool has_vectors = !run.snapshot.schema().vector_fields.empty();
-  if (request.explain) {
-    question.listed = {has_vectors, has_vectors, has_vectors, true};
-  }
-  if (question.listed[0] || question.listed[1] || question.listed[2]) {
-    auto vector = encode_question(run, request, stop);
-    if (!vector) {
-      return pass_on(vector);
-    }
-    question.vector = std::move(*vector);
-  }
+namespace {
+
+/// From the candidates to the answers.
+Result<std::vector<Answer>> answer_question(const QuestionRun& run, const QueryRequest& request,
+                                            const Question& question, std::stop_token stop) {
   auto lists = search_lists(run.snapshot, question);
   if (!lists) {
     return pass_on(lists);
@@ -254,6 +241,59 @@ Result<std::vector<Answer>> run_question(const QuestionRun& run, const QueryRequ
     answers.push_back(std::move(*answer));
   }
   return answers;
+}
+
+}  // namespace
+
+Result<QuestionOutcome> run_question(const QuestionRun& run, const QueryRequest& request,
+                                     std::stop_token stop) {
+  Question question;
+  question.terms = run.snapshot.analyze(request.question);
+  question.candidates = std::max(run.pipeline.candidates, request.top);
+  std::shared_ptr<const store::Selection> selection;
+  if (!request.filter.empty()) {
+    auto filter = store::Filter::parse(request.filter);
+    if (!filter) {
+      return pass_on(filter);
+    }
+    auto selected = run.snapshot.select(**filter);
+    if (!selected) {
+      return pass_on(selected);
+    }
+    selection = *selected;
+    question.selection = selection.get();
+  }
+  question.listed = run.pipeline.blend->uses();
+  const bool has_vectors = !run.snapshot.schema().vector_fields.empty();
+  if (request.explain) {
+    question.listed = {has_vectors, has_vectors, has_vectors, true};
+  }
+  QuestionOutcome outcome;
+  if (question.listed[0] || question.listed[1] || question.listed[2]) {
+    auto vector = encode_question(run, request, stop);
+    if (!vector) {
+      return pass_on(vector);
+    }
+    question.vector = std::move(vector->values);
+    outcome.away = std::move(vector->away);
+  }
+  Result<std::vector<Answer>> answers;
+  if (outcome.away.empty()) {
+    answers = answer_question(run, request, question, stop);
+  } else {
+    question.listed = {false, false, false, true};
+    const auto words_alone = resolve_pipeline("bm25", {}, false);
+    if (!words_alone) {
+      return tl::unexpected<Error>(words_alone.error());
+    }
+    answers = answer_question({run.snapshot, *words_alone, run.analyzer, run.encoders}, request,
+                              question, stop);
+  }
+  if (!answers) {
+    return pass_on(answers);
+  }
+  outcome.answers = std::move(*answers);
+  return outcome;
 }
 
 }  // namespace sibyl::answer::internal

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "answer/answer_service.h"
 #include "answer/internal/settings.h"
@@ -26,7 +28,12 @@ struct QuestionRun {
   const text::Analyzer& analyzer;
   EncoderSource& encoders;
 };
-Result<std::vector<Answer>> run_question(const QuestionRun& run, const QueryRequest& request,
-                                         std::stop_token stop);
+/// A model that cannot be asked leaves BM25, whatever the pipeline is.
+struct QuestionOutcome {
+  std::vector<Answer> answers;
+  std::string away;  ///< why the model could not be asked; empty: it was, or was not needed
+};
+Result<QuestionOutcome> run_question(const QuestionRun& run, const QueryRequest& request,
+                                     std::stop_token stop);
 
 }  // namespace sibyl::answer::internal

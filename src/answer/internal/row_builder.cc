@@ -94,6 +94,10 @@ uint64_t content_hash(const Document& document, const CollectionSettings& settin
   return base::hash64(document.source, base::hash64(document.id, derivation));
 }
 
+uint64_t waiting_hash(uint64_t content_hash) {
+  return base::hash64("waits for its vectors", content_hash);
+}
+
 store::Row make_row(const Document& document, const PassageTable& passages,
                     const CollectionSettings& settings) {
   store::Row row;

@@ -36,6 +36,8 @@ PassageTable make_passages(const Document& document, const CollectionSettings& s
 std::string passage_text(const Document& document, const PassageTable& table, size_t passage);
 
 uint64_t content_hash(const Document& document, const CollectionSettings& settings);
+/// The hash of a row that waits for its vectors: unlike the one above, so that it is made anew.
+uint64_t waiting_hash(uint64_t content_hash);
 
 /// A row without vectors.
 store::Row make_row(const Document& document, const PassageTable& passages,

@@ -67,6 +67,12 @@ std::string settings_to_json(const StoredSettings& stored) {
   if (stored.is_switching) {
     json["pending_model"] = stored.pending_model;
   }
+  if (!stored.awaited_model.empty()) {
+    json["awaited_model"] = stored.awaited_model;
+  }
+  if (stored.rows_wait) {
+    json["rows_wait"] = true;
+  }
   if (!stored.origins.names.empty()) {
     json["origins"] = stored.origins.names;
   }
@@ -111,6 +117,8 @@ Result<StoredSettings> settings_from_json(std::string_view text) {
   stored.previous_model = fields.text("previous_model");
   stored.is_switching = fields.has("pending_model");
   stored.pending_model = fields.text("pending_model");
+  stored.awaited_model = fields.text("awaited_model");
+  stored.rows_wait = fields.boolean("rows_wait", false);
   if (const Json* origins = fields.value("origins"); origins != nullptr && origins->is_array()) {
     for (const Json& origin : *origins) {
       stored.origins.names.insert(origin.is_string() ? origin.get<std::string>() : std::string());

@@ -16,6 +16,8 @@ struct StoredSettings {
   bool has_previous = false;   ///< the one before may have been "no model"
   std::string pending_model;   ///< a re-encoding that was begun; goes on after a restart
   bool is_switching = false;
+  std::string awaited_model;  ///< name of a served model that was not there yet
+  bool rows_wait = false;     ///< some rows have no vectors: the model could not be asked
   DocumentOrigins origins;
 };
 

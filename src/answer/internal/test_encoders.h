@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ class WordEncoder final : public encoder::Encoder {
     if (options.stop.stop_requested()) {
       return fail(Code::Interrupted, "stopped");
     }
+    if (fails_with && failures_left != 0) {
+      --failures_left;
+      return tl::unexpected<Error>(*fails_with);
+    }
     encoder::EncodedTexts result;
     for (const std::string_view text : texts) {
       std::vector<float> vector(info_.dimension, 0.01F);
@@ -58,6 +63,8 @@ class WordEncoder final : public encoder::Encoder {
   }
 
   std::function<void()> on_encode;  ///< called by `encode`; set it where nobody encodes
+  std::optional<Error> fails_with;  ///< set it where nobody encodes
+  int failures_left = -1;           ///< calls that fail with it; -1: all
   std::atomic<uint64_t> calls = 0;
   std::atomic<uint64_t> encoded = 0;
 
