@@ -112,8 +112,9 @@ std::vector<JobInfo> JobQueue::list() const {
   for (const auto& [id, info] : jobs_) {
     out.push_back(info);
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const JobInfo& a, const JobInfo& b) { return a.created_us > b.created_us; });
+  std::sort(out.begin(), out.end(), [](const JobInfo& a, const JobInfo& b) {
+    return a.created_us != b.created_us ? a.created_us > b.created_us : a.id < b.id;
+  });
   return out;
 }
 
