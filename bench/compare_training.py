@@ -54,7 +54,7 @@ start, cpu = time.time(), time.process_time()
 trainer.train()
 wall, cpu = time.time() - start, time.process_time() - cpu
 model.save(workspace + "/peer-model")
-print(json.dumps({"seconds": wall, "cpu_seconds": cpu, "pairs": len(pairs)}))
+print(json.dumps({"seconds": wall, "cpu_seconds": cpu, "pairs": len(pairs) * int(epochs)}))
 """
 
 EVALUATE = """
