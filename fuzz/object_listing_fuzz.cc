@@ -16,5 +16,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   static_cast<void>(sibyl::net::internal::parse_s3_error(xml));
   static_cast<void>(sibyl::net::internal::parse_upload_id(xml));
+  static_cast<void>(sibyl::net::internal::parse_role_reply(xml));
   return 0;
 }

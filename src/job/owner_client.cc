@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/file_system.h"
 #include "base/json.h"
 #include "base/json_access.h"
 #include "net/http_client.h"
@@ -71,6 +72,33 @@ class HttpOwnerClient final : public OwnerClient {
     return id;
   }
 
+  Result<void> download(const std::string& path, const std::string& target,
+                        std::stop_token stop) override {
+    auto file = base::real_file_system().create(target);
+    if (!file) {
+      return pass_on(file);
+    }
+    net::HttpRequest request;
+    request.path = path;
+    request.timeout_ms = 0;  // as long as the line needs
+    Result<void> written;
+    const auto reply = client_->stream(
+        request,
+        [&](std::string_view piece) {
+          written = (*file)->append(piece);
+          return written.has_value();
+        },
+        std::move(stop));
+    if (!written || !reply) {
+      return !written ? written : tl::unexpected<Error>(reply.error());
+    }
+    if (auto good = read_reply(reply->status, reply->status < 400 ? std::string() : reply->body);
+        !good) {
+      return pass_on(good);
+    }
+    return (*file)->close();
+  }
+
   bool shares_paths() const override { return shares_paths_; }
 
  private:
@@ -124,7 +152,8 @@ Result<base::Json> read_reply(int status, const std::string& body) {
 }
 
 Result<std::unique_ptr<OwnerClient>> OwnerClient::open(const std::string& server,
-                                                       const std::string& api_key) {
+                                                       const std::string& api_key,
+                                                       const std::string& ca_file) {
   if (server.empty()) {
     return fail_field(Code::Unavailable, "server",
                       "this needs the owner of the data directory: give --server unix:/PATH or "
@@ -132,6 +161,7 @@ Result<std::unique_ptr<OwnerClient>> OwnerClient::open(const std::string& server
   }
   net::HttpEndpoint endpoint;
   endpoint.api_key = api_key;
+  endpoint.ca_file = ca_file;
   if (server.starts_with("unix:")) {
     endpoint.unix_socket = server.substr(5);
     endpoint.url = "http://localhost";

@@ -14,9 +14,26 @@ using base::Json;
 
 constexpr size_t kStaticVocabulary = 30'000;
 
-// The workspace's job.json holds the job file under "job" from the start.
-Result<JobFile> read_job(const Workspace& workspace) {
+// A job file that comes with the call wins over what the workspace has: prepare is not done yet.
+Result<JobFile> job_of_call(const std::string& text, const Workspace& workspace) {
+  const auto json = base::parse_json(text, "the job file in SIBYL_JOB");
+  if (!json) {
+    return fail_field(Code::InvalidConfig, "SIBYL_JOB", "{}", json.error().message);
+  }
+  return job_from_json(*json, workspace.path());
+}
+
+// Else the workspace's job.json holds the job file under "job" from the start.
+Result<JobFile> read_job(const Workspace& workspace, const StepContext& context) {
+  if (context.job_file.find_first_not_of(" \t\r\n") != std::string::npos) {
+    return job_of_call(context.job_file, workspace);
+  }
   const auto json = workspace.job();
+  if (!json && json.error().code == Code::NotFound) {
+    return fail(Code::NotFound,
+                "{} is not there and SIBYL_JOB is blank: nothing says what the job is",
+                workspace.file("job.json"));
+  }
   if (!json) {
     return tl::unexpected<Error>(json.error());
   }
@@ -72,7 +89,7 @@ class PrepareStep final : public Step {
   std::string_view name() const override { return "prepare"; }
 
   Result<void> run(Workspace& workspace, const StepContext& context) override {
-    const auto job = read_job(workspace);
+    const auto job = read_job(workspace, context);
     if (!job) {
       return tl::unexpected<Error>(job.error());
     }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -5,6 +6,7 @@
 #include "base/json.h"
 #include "base/json_access.h"
 #include "base/stop.h"
+#include "job/internal/model_store.h"
 #include "job/internal/model_upload.h"
 #include "job/internal/progress.h"
 #include "job/internal/steps.h"
@@ -53,31 +55,83 @@ class PublishStep final : public Step {
     if (!job) {
       return tl::unexpected<Error>(job.error());
     }
-    auto owner = OwnerClient::open(context.server, context.api_key);
-    if (!owner) {
-      return pass_on(owner);
-    }
-    auto reference = import(workspace, context, **owner, base::text_at(*job, "name"));
-    if (!reference) {
-      return pass_on(reference);
-    }
-    if (auto done = base::replace_file(workspace.file("report/publish.json"),
-                                       base::dump_json({{"model", *reference}}) + "\n");
-        !done) {
-      return done;
-    }
-    if (auto done = workspace.append_event(name(), {{"event", "published"}, {"model", *reference}});
-        !done) {
-      return done;
-    }
     const auto deploy = job->find("deploy");
     const std::string collection = deploy == job->end() ? "" : base::text_at(*deploy, "collection");
+    std::unique_ptr<OwnerClient> owner;
+    if (!context.server.empty() || context.store.empty() || !collection.empty()) {
+      auto opened = OwnerClient::open(context.server, context.api_key, context.ca_file);
+      if (!opened) {
+        return pass_on(opened);
+      }
+      owner = std::move(*opened);
+    }
+    auto published = publish(workspace, context, owner.get(), base::text_at(*job, "name"));
+    if (!published) {
+      return pass_on(published);
+    }
+    if (auto done = base::replace_file(workspace.file("report/publish.json"),
+                                       base::dump_json(*published) + "\n");
+        !done) {
+      return done;
+    }
+    const std::string reference = base::text_at(*published, "model");
+    if (auto done = workspace.append_event(name(), {{"event", "published"}, {"model", reference}});
+        !done) {
+      return done;
+    }
     return collection.empty()
                ? Result<void>()
-               : switch_collection(workspace, context, **owner, collection, *reference);
+               : switch_collection(workspace, context, *owner, collection, reference);
   }
 
  private:
+  // To the owner's registry, to the object store, or to both under one version.
+  Result<Json> publish(Workspace& workspace, const StepContext& context, OwnerClient* owner,
+                       const std::string& model_name) {
+    Json published = Json::object();
+    std::string version;
+    if (owner != nullptr) {
+      auto reference = import(workspace, context, *owner, model_name);
+      if (!reference) {
+        return pass_on(reference);
+      }
+      version = reference->substr(std::min(reference->find('@') + 1, reference->size()));
+      published["model"] = *reference;
+      published["version"] = version;
+    }
+    if (context.store.empty()) {
+      return published;
+    }
+    const std::string folder = workspace.file("model");
+    const auto provenance = model::read_provenance(folder);
+    if (!provenance) {
+      return tl::unexpected<Error>(provenance.error());
+    }
+    auto store = ModelStore::open(context.store, context.stop);
+    if (!store) {
+      return pass_on(store);
+    }
+    auto stored = store->publish(model_name, folder, *provenance, version);
+    if (!stored) {
+      return pass_on(stored);
+    }
+    if (!version.empty() && *stored != version) {
+      auto told = workspace.append_event(
+          name(), {{"event", "note"},
+                   {"text", fmt::format("the store has another {}@{}; there this model is @{}",
+                                        model_name, version, *stored)}});
+      if (!told) {
+        return pass_on(told);
+      }
+    }
+    if (version.empty()) {
+      published["model"] = fmt::format("{}@{}", model_name, *stored);
+    }
+    published["version"] = *stored;
+    published["uri"] = store->uri_of(model_name, *stored);
+    return published;
+  }
+
   static Result<std::string> import(const Workspace& workspace, const StepContext& context,
                                     OwnerClient& owner, const std::string& model_name) {
     // The owner may run in another folder.

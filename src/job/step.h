@@ -12,12 +12,30 @@
 
 namespace sibyl::job {
 
+/// What `deploy` works on: the SIBYL_DEPLOY_* variables (docs/cluster/pods.md) and where the API
+/// server is.
+struct DeployTarget {
+  std::string kind;        ///< seldon, kserve or deployment
+  std::string name_space;  ///< of the objects
+  std::string targets;     ///< JSON object: model name -> name of the object
+  std::string pointer;     ///< current or candidate
+  std::string model;       ///< NAME@VERSION; blank: what publish wrote
+  std::string api_host;    ///< of the API server, as the cluster tells its pods
+  std::string api_port;
+  /// Holds `token`, read anew for each request because it changes, and `ca.crt`.
+  std::string account_folder = "/var/run/secrets/kubernetes.io/serviceaccount";
+};
+
 /// What a step may use beside its workspace.
 struct StepContext {
   std::string server;  ///< "unix:/path" or http(s) URL of the owner, for publish and collections
   std::string api_key;
+  std::string ca_file;   ///< certificates to trust for `server`; empty: the system's
+  std::string job_file;  ///< for prepare: the job file as JSON; blank: the workspace has it
+  std::string store;     ///< SIBYL_STORE, "s3://bucket/prefix" of published models; blank: none
   std::string trainer_program;  ///< path of sibyl-trainer; empty: beside our own program, then PATH
-  std::stop_token stop;         ///< SIGTERM: save state within 10 seconds, return Interrupted
+  DeployTarget deploy;
+  std::stop_token stop;  ///< SIGTERM: save state within 10 seconds, return Interrupted
 };
 
 /// One step of a job: prepare, train, evaluate, publish (in a cluster also deploy). Idempotent:

@@ -56,6 +56,37 @@ TEST_F(StepTest, PrepareWritesWhatTheFormatPromises) {
   EXPECT_EQ((*written)["train"]["stages"], "cold,labels");
 }
 
+TEST_F(StepTest, TheJobMayComeWithTheCall) {
+  auto space = Workspace::open(path("workspace"));
+  ASSERT_TRUE(space);
+  const auto without = run_step("prepare", *space, {});
+  ASSERT_FALSE(without);
+  EXPECT_EQ(without.error().code, Code::NotFound);
+  EXPECT_NE(without.error().message.find("SIBYL_JOB"), std::string::npos);
+
+  StepContext context;
+  context.job_file = base::dump_json(job());
+  const auto done = run_step("prepare", *space, context);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ((*space->job())["name"], "tiny");
+  // A finished prepare is not disturbed by another job.
+  context.job_file = "{";
+  EXPECT_TRUE(run_step("prepare", *space, context));
+}
+
+TEST_F(StepTest, AJobOfTheCallIsNamedWhenItIsWrong) {
+  Workspace space = workspace();
+  StepContext context;
+  context.job_file = R"({"kind": "supervised", "nmae": "x"})";
+  EXPECT_EQ(run_step("prepare", space, context).error().code, Code::InvalidConfig);
+  context.job_file = "{";
+  const auto done = run_step("prepare", space, context);
+  EXPECT_EQ(done.error().code, Code::InvalidConfig);
+  EXPECT_EQ(done.error().field, "SIBYL_JOB");
+  context.job_file = "  \n";  // blank: the workspace's own
+  EXPECT_TRUE(run_step("prepare", space, context));
+}
+
 TEST_F(StepTest, AFinishedStepDoesNothingWhenRunAgain) {
   Workspace space = workspace();
   ASSERT_TRUE(run_step("prepare", space, {}));
@@ -81,7 +112,8 @@ TEST_F(StepTest, StepsComeInOrder) {
   EXPECT_EQ(run_step("train", space, {}).error().code, Code::FailedPrecondition);
   EXPECT_EQ(run_step("evaluate", space, {}).error().code, Code::FailedPrecondition);
   EXPECT_EQ(run_step("publish", space, {}).error().code, Code::FailedPrecondition);
-  EXPECT_EQ(run_step("deploy", space, {}).error().code, Code::InvalidArgument);
+  EXPECT_EQ(run_step("deploy", space, {}).error().code, Code::InvalidConfig);
+  EXPECT_EQ(run_step("destroy", space, {}).error().code, Code::InvalidArgument);
   EXPECT_EQ(steps_of("supervised"),
             (std::vector<std::string>{"prepare", "train", "evaluate", "publish"}));
   EXPECT_EQ(steps_of("evaluate"), (std::vector<std::string>{"prepare", "evaluate"}));

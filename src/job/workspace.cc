@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/json.h"
+#include "job/internal/workspace_mirror.h"
 
 namespace sibyl::job {
 namespace {
@@ -13,18 +14,44 @@ constexpr uint64_t kJobBytesMax = uint64_t{4} << 20;
 
 }  // namespace
 
-Result<Workspace> Workspace::open(const std::string& directory) {
-  if (directory.find("://") != std::string::npos) {
-    return fail(Code::Unimplemented,
-                "workspace '{}': object stores are not built yet; give a folder", directory);
+Result<Workspace> Workspace::open(const std::string& directory_or_uri) {
+  if (net::is_object_uri(directory_or_uri)) {
+    auto store = net::object_store_from_environment();
+    if (!store) {
+      return pass_on(store, "workspace " + directory_or_uri);
+    }
+    auto mirror = internal::WorkspaceMirror::open(directory_or_uri, std::move(*store));
+    if (!mirror) {
+      return pass_on(mirror);
+    }
+    Workspace workspace((*mirror)->folder());
+    workspace.mirror_ = std::move(*mirror);
+    return workspace;
   }
-  Workspace workspace(directory);
+  if (directory_or_uri.find("://") != std::string::npos) {
+    return fail(Code::InvalidArgument,
+                "workspace '{}': give a folder, or s3://BUCKET/PREFIX in an object store",
+                directory_or_uri);
+  }
+  Workspace workspace(directory_or_uri);
   for (const char* const folder : {"data", "done", "report"}) {
     if (auto made = base::real_file_system().create_directories(workspace.file(folder)); !made) {
       return pass_on(made);
     }
   }
   return workspace;
+}
+
+Result<void> Workspace::fetch(std::string_view step, const std::stop_token& stop) {
+  return mirror_ == nullptr ? Result<void>() : mirror_->fetch(step, stop);
+}
+
+Result<void> Workspace::save(std::string_view step, int64_t deadline_us) {
+  return mirror_ == nullptr ? Result<void>() : mirror_->save(step, deadline_us);
+}
+
+Result<void> Workspace::save_progress(const std::stop_token& stop) {
+  return mirror_ == nullptr ? Result<void>() : mirror_->save_progress(stop);
 }
 
 std::string Workspace::file(std::string_view relative) const {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -7,12 +10,18 @@
 #include "base/result.h"
 
 namespace sibyl::job {
+namespace internal {
+class WorkspaceMirror;
+}
 
 /// A job's folder (INTERFACE section 5; docs/formats/workspace.md): job.json, data/, base/,
-/// checkpoints/, model/, report/, events.jsonl, done/STEP. Used by one step at a time.
+/// checkpoints/, model/, report/, events.jsonl, done/STEP. Used by one step at a time. Of a
+/// workspace in an object store this is the copy that one step works in.
 class Workspace {
  public:
-  static Result<Workspace> open(const std::string& directory);
+  /// A folder, or "s3://bucket/prefix/runs/RUN" (docs/formats/workspace.md); the store is the one
+  /// that the environment names.
+  static Result<Workspace> open(const std::string& directory_or_uri);
   const std::string& path() const { return path_; }
   std::string file(std::string_view relative) const;
 
@@ -23,9 +32,20 @@ class Workspace {
   /// Appends one event line; `event` must be an object, "time" and "step" are put in.
   Result<void> append_event(std::string_view step, base::Json event);
 
+  /// Whether the files lie in an object store; if not, the calls below do nothing.
+  bool is_remote() const { return mirror_ != nullptr; }
+  /// Brings down what `step` reads; Interrupted when `stop` is requested.
+  Result<void> fetch(std::string_view step, const std::stop_token& stop);
+  /// Brings up what `step` has changed, marks of done steps last; ends by `deadline_us` (steady
+  /// clock, 0: none).
+  Result<void> save(std::string_view step, int64_t deadline_us = 0);
+  /// Brings up checkpoints and events while another process of the step writes them.
+  Result<void> save_progress(const std::stop_token& stop);
+
  private:
   explicit Workspace(std::string path) : path_(std::move(path)) {}
   std::string path_;
+  std::shared_ptr<internal::WorkspaceMirror> mirror_;
 };
 
 }  // namespace sibyl::job

@@ -21,6 +21,22 @@ bool is_bucket(std::string_view name) {
          });
 }
 
+// What EKS puts into a pod whose service account has a role.
+void take_identity(ObjectStoreOptions& options) {
+  options.role = variable("AWS_ROLE_ARN");
+  options.identity_file = variable("AWS_WEB_IDENTITY_TOKEN_FILE");
+  if (!options.role.empty() && !options.identity_file.empty()) {
+    options.identity_url = variable("AWS_ENDPOINT_URL_STS");
+    if (options.identity_url.empty()) {
+      options.identity_url = fmt::format("https://sts.{}.amazonaws.com/", options.region);
+    }
+    return;
+  }
+  options.role.clear();
+  options.identity_file = variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
+  options.identity_url = variable("AWS_CONTAINER_CREDENTIALS_FULL_URI");
+}
+
 }  // namespace
 
 bool is_object_uri(std::string_view uri) {
@@ -76,10 +92,15 @@ Result<ObjectStoreOptions> object_store_from_environment() {
   options.secret_key = variable("AWS_SECRET_ACCESS_KEY");
   options.session_token = variable("AWS_SESSION_TOKEN");
   options.ca_file = variable("AWS_CA_BUNDLE");
-  if (options.access_key.empty() || options.secret_key.empty()) {
+  if (!options.access_key.empty() && !options.secret_key.empty()) {
+    return options;
+  }
+  options.access_key.clear();
+  take_identity(options);
+  if (options.identity_url.empty()) {
     return fail_field(Code::InvalidConfig, "AWS_ACCESS_KEY_ID",
-                      "the object store needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and "
-                      "AWS_ENDPOINT_URL where it is not Amazon's)");
+                      "the object store needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a "
+                      "pod's identity (and AWS_ENDPOINT_URL where it is not Amazon's)");
   }
   return options;
 }

@@ -13,7 +13,6 @@ namespace sibyl::net {
 namespace {
 
 using internal::S3Connection;
-using internal::S3Reply;
 using internal::S3Request;
 
 constexpr const char* kSumHeader = "x-amz-meta-sha256";
@@ -56,7 +55,7 @@ class S3Store final : public ObjectStore {
     request.key = key;
     request.reply_bytes_max = bytes_max;
     auto reply = send(std::move(request));
-    return reply ? Result<std::string>(std::move(reply->http.body)) : pass_on(reply);
+    return reply ? Result<std::string>(std::move(reply->body)) : pass_on(reply);
   }
 
   Result<void> get_file(const std::string& key, const std::string& path) override {
@@ -98,7 +97,7 @@ class S3Store final : public ObjectStore {
     if (!reply) {
       return pass_on(reply);
     }
-    if (reply->http.status == 412) {
+    if (reply->status == 412) {
       return fail(Code::AlreadyExists, "{} is there already", shown(key));
     }
     return check(*reply, key);
@@ -136,7 +135,7 @@ class S3Store final : public ObjectStore {
       if (!reply) {
         return pass_on(reply);
       }
-      auto page = internal::parse_list_page(reply->http.body);
+      auto page = internal::parse_list_page(reply->body);
       if (!page) {
         return pass_on(page);
       }
@@ -168,20 +167,20 @@ class S3Store final : public ObjectStore {
     return fmt::format("s3://{}/{}", connection_->bucket(), key);
   }
 
-  Result<void> check(const S3Reply& reply, const std::string& key) const {
-    if (reply.http.status == 404) {
-      const std::string code = internal::parse_s3_error(reply.http.body).code;
+  Result<void> check(const HttpReply& reply, const std::string& key) const {
+    if (reply.status == 404) {
+      const std::string code = internal::parse_s3_error(reply.body).code;
       return fail(Code::NotFound, "{} is not there{}", shown(key),
                   code.empty() ? "" : " (" + code + ")");
     }
-    if (!is_ok(reply.http)) {
+    if (!is_ok(reply)) {
       return fail(Code::FailedPrecondition, "the store answers {} for {}: it was changed meanwhile",
-                  reply.http.status, shown(key));
+                  reply.status, shown(key));
     }
     return {};
   }
 
-  Result<S3Reply> send(S3Request request) {
+  Result<HttpReply> send(S3Request request) {
     const std::string key = request.key;
     auto reply = connection_->send(std::move(request));
     if (reply) {
@@ -210,13 +209,13 @@ class S3Store final : public ObjectStore {
       if (!reply) {
         return pass_on(reply);
       }
-      if (reply->http.status == 416 && at == 0) {
+      if (reply->status == 416 && at == 0) {
         return std::string();  // an object without bytes has no range
       }
       if (auto good = check(*reply, key); !good) {
         return pass_on(good);
       }
-      const HttpReply& http = reply->http;
+      const HttpReply& http = *reply;
       if (http.status != 206 && at > 0) {
         return fail(Code::InvalidData, "the store gave a range of {} once and not again",
                     shown(key));
@@ -245,17 +244,18 @@ class S3Store final : public ObjectStore {
 
   Result<void> put_parts(S3Request request, std::string_view bytes) {
     const std::string key = request.key;
+    const std::string sum = request.headers[kSumHeader];
     request.method = "POST";
     request.query = {{"uploads", ""}};
     const auto begun = send(std::move(request));
     if (!begun) {
       return tl::unexpected<Error>(begun.error());
     }
-    const auto id = internal::parse_upload_id(begun->http.body);
+    const auto id = internal::parse_upload_id(begun->body);
     if (!id) {
       return tl::unexpected<Error>(id.error());
     }
-    auto done = send_parts(key, *id, bytes);
+    auto done = send_parts(key, *id, bytes, sum);
     if (!done) {
       // Parts of an upload that never ends are kept, and cost.
       S3Request abort;
@@ -267,7 +267,8 @@ class S3Store final : public ObjectStore {
     return done;
   }
 
-  Result<void> send_parts(const std::string& key, const std::string& id, std::string_view bytes) {
+  Result<void> send_parts(const std::string& key, const std::string& id, std::string_view bytes,
+                          const std::string& sum) {
     const uint64_t part = std::max(connection_->options().part_bytes, bytes.size() / kPartsMax + 1);
     std::vector<std::string> etags;
     for (uint64_t at = 0; at < bytes.size(); at += part) {
@@ -280,7 +281,7 @@ class S3Store final : public ObjectStore {
       if (!reply) {
         return tl::unexpected<Error>(reply.error());
       }
-      etags.push_back(header_of(reply->http, "etag"));
+      etags.push_back(header_of(*reply, "etag"));
     }
     S3Request request;
     request.method = "POST";
@@ -291,27 +292,27 @@ class S3Store final : public ObjectStore {
     if (!reply) {
       return tl::unexpected<Error>(reply.error());
     }
-    // An attempt whose answer was lost has ended the upload: then its id is not known any more.
-    if (reply->http.status == 404 && reply->attempts > 1) {
-      return check_size(key, bytes.size());
+    // A request whose answer was lost has ended the upload: then its id is not known any more.
+    if (reply->status == 404) {
+      return check_arrived(key, sum);
     }
-    const internal::S3Error error = internal::parse_s3_error(reply->http.body);
-    if (is_ok(reply->http) && !error.code.empty()) {
+    const internal::S3Error error = internal::parse_s3_error(reply->body);
+    if (is_ok(*reply) && !error.code.empty()) {
       return fail(Code::Unavailable, "the store could not put the parts of {} together: {} {}",
                   shown(key), error.code, error.message);
     }
     return check(*reply, key);
   }
 
-  Result<void> check_size(const std::string& key, uint64_t bytes) {
+  Result<void> check_arrived(const std::string& key, const std::string& sum) {
     S3Request request;
     request.method = "HEAD";
     request.key = key;
-    const auto reply = send(std::move(request));
+    const auto reply = connection_->send(std::move(request));
     if (!reply) {
       return tl::unexpected<Error>(reply.error());
     }
-    if (header_of(reply->http, "content-length") != std::to_string(bytes)) {
+    if (header_of(*reply, kSumHeader) != sum) {
       return fail(Code::Unavailable, "the upload of {} was lost; run it again", shown(key));
     }
     return {};

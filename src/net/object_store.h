@@ -41,6 +41,10 @@ struct ObjectStoreOptions {
   std::string access_key;
   std::string secret_key;  ///< never logged
   std::string session_token;
+  // A pod's own identity, where access_key is empty.
+  std::string role;           ///< to be taken at `identity_url`; empty: that is an agent's address
+  std::string identity_file;  ///< holds the pod's token, which changes
+  std::string identity_url;
   std::string ca_file;             ///< empty: the system's
   int attempts = 6;                ///< of each request that the store could not answer
   int64_t first_pause_ms = 200;    ///< before the second attempt; doubles, with jitter, to 5 s
@@ -48,7 +52,10 @@ struct ObjectStoreOptions {
   uint64_t part_bytes = 16 << 20;  ///< larger files go in parts, up and down
 };
 /// From AWS_ENDPOINT_URL, AWS_REGION (or AWS_DEFAULT_REGION), AWS_ACCESS_KEY_ID,
-/// AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_CA_BUNDLE. InvalidConfig without keys.
+/// AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_CA_BUNDLE; without keys the identity that EKS
+/// gives to a pod: AWS_ROLE_ARN with AWS_WEB_IDENTITY_TOKEN_FILE (AWS_ENDPOINT_URL_STS), or
+/// AWS_CONTAINER_CREDENTIALS_FULL_URI with AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE. InvalidConfig
+/// without any of them.
 Result<ObjectStoreOptions> object_store_from_environment();
 
 /// Objects of one bucket over the S3 protocol, requests signed with Signature Version 4. Requests

@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <string>
 #include <utility>
 
 #include "base/stop.h"
@@ -6,6 +7,14 @@
 #include "job/step.h"
 
 namespace sibyl::cli {
+namespace {
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+}  // namespace
 
 Result<int> run_job_step(const Arguments& arguments, const Terminal& terminal) {
   auto workspace = job::Workspace::open(arguments.workspace);
@@ -15,8 +24,16 @@ Result<int> run_job_step(const Arguments& arguments, const Terminal& terminal) {
   job::StepContext context;
   context.server = arguments.server;
   context.stop = base::process_stop_token();
-  if (const char* const key = std::getenv("SIBYL_API_KEY")) {
-    context.api_key = key;
+  context.api_key = variable("SIBYL_API_KEY");
+  context.ca_file = variable("SIBYL_CA_FILE");
+  context.job_file = variable("SIBYL_JOB");
+  context.store = variable("SIBYL_STORE");
+  context.deploy = {variable("SIBYL_DEPLOY_KIND"),      variable("SIBYL_DEPLOY_NAMESPACE"),
+                    variable("SIBYL_DEPLOY_TARGETS"),   variable("SIBYL_DEPLOY_POINTER"),
+                    variable("SIBYL_DEPLOY_MODEL"),     variable("KUBERNETES_SERVICE_HOST"),
+                    variable("KUBERNETES_SERVICE_PORT")};
+  if (std::string folder = variable("SIBYL_DEPLOY_ACCOUNT"); !folder.empty()) {
+    context.deploy.account_folder = std::move(folder);
   }
   if (auto done = job::run_step(arguments.name, *workspace, context); !done) {
     return pass_on(done);

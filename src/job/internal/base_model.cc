@@ -5,7 +5,9 @@
 
 #include "base/file_system.h"
 #include "base/json.h"
+#include "base/json_access.h"
 #include "job/internal/bases.h"
+#include "job/internal/model_download.h"
 #include "job/owner_client.h"
 #include "model/model_directory.h"
 #include "net/http_client.h"
@@ -15,7 +17,7 @@ namespace {
 
 // The collection's own model, where an evaluation names none; empty without one.
 Result<std::string> collection_model(const std::string& collection, const StepContext& context) {
-  auto owner = OwnerClient::open(context.server, context.api_key);
+  auto owner = OwnerClient::open(context.server, context.api_key, context.ca_file);
   if (!owner) {
     return pass_on(owner, "data.collection");
   }
@@ -31,23 +33,31 @@ Result<std::string> collection_model(const std::string& collection, const StepCo
   return (*settings)["model"].get<std::string>();
 }
 
-Result<std::string> registry_folder(const std::string& name, const StepContext& context) {
-  auto owner = OwnerClient::open(context.server, context.api_key);
+// Where the registry's model lies: on this machine, or downloaded from the owner's.
+Result<void> find_in_registry(BaseModel& base, const StepContext& context) {
+  auto owner = OwnerClient::open(context.server, context.api_key, context.ca_file);
   if (!owner) {
-    return pass_on(owner, fmt::format("base '{}' is a model of the registry", name));
+    return pass_on(owner, fmt::format("base '{}' is a model of the registry", base.name));
   }
-  auto reply = (*owner)->call("GET", "/v1/models/" + net::encode_uri_part(name), {});
+  auto reply = (*owner)->call("GET", "/v1/models/" + net::encode_uri_part(base.name), {});
   if (!reply) {
-    return pass_on(reply, fmt::format("base '{}'", name));
+    return pass_on(reply, fmt::format("base '{}'", base.name));
   }
-  const auto path = reply->is_object() ? reply->find("path") : reply->end();
-  if (path == reply->end() || !path->is_string()) {
+  if (!(*owner)->shares_paths()) {
+    auto fetched = download_model(**owner, *reply, context.stop);
+    if (!fetched) {
+      return pass_on(fetched, fmt::format("base '{}'", base.name));
+    }
+    base.fetched = std::move(*fetched);
+    base.folder = base.fetched->path();
+    return {};
+  }
+  base.folder = base::text_at(*reply, "path");
+  if (base.folder.empty()) {
     return fail_field(Code::Unavailable, "base",
-                      "the owner does not say where base '{}' lies; reach it over its Unix socket "
-                      "(--server unix:PATH), or give a folder",
-                      name);
+                      "the owner does not say where base '{}' lies; give a folder", base.name);
   }
-  return path->get<std::string>();
+  return {};
 }
 
 Result<BaseModel> read_kind(BaseModel base, bool trains) {
@@ -96,11 +106,9 @@ Result<BaseModel> find_base_model(const JobFile& job, const StepContext& context
     base.folder = base.name;
     return read_kind(std::move(base), trains);
   }
-  auto folder = registry_folder(base.name, context);
-  if (!folder) {
-    return pass_on(folder);
+  if (auto found = find_in_registry(base, context); !found) {
+    return pass_on(found);
   }
-  base.folder = std::move(*folder);
   return read_kind(std::move(base), trains);
 }
 

@@ -46,7 +46,7 @@ Result<std::vector<answer::Document>> read_documents(const std::string& path,
 
 Result<std::vector<answer::Document>> fetch_documents(const std::string& collection,
                                                       const StepContext& context) {
-  auto owner = OwnerClient::open(context.server, context.api_key);
+  auto owner = OwnerClient::open(context.server, context.api_key, context.ca_file);
   if (!owner) {
     return pass_on(owner, "data.collection");
   }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/stop.h"
+#include "net/internal/credentials.h"
 #include "net/internal/s3_xml.h"
 #include "net/internal/sigv4.h"
 #include "net/sha256.h"
@@ -15,12 +16,15 @@ namespace sibyl::net::internal {
 namespace {
 
 constexpr int64_t kPauseMsMax = 5000;
+// Of the body of a refusal; a wanted body has a limit of its own.
+constexpr uint64_t kErrorBytesMax = uint64_t{1} << 20;
 // A line slower than this is as good as none.
 constexpr int64_t kBytesPerMsLowest = 200;
 
 bool try_again(int status, const S3Error& error) {
   return status == 408 || status == 429 || status >= 500 || error.code == "RequestTimeout" ||
-         error.code == "OperationAborted" || error.code == "ConditionalRequestConflict";
+         error.code == "ExpiredToken" || error.code == "OperationAborted" ||
+         error.code == "ConditionalRequestConflict";
 }
 
 bool is_answer(int status) {
@@ -49,7 +53,7 @@ std::string advice(Code code, const ObjectStoreOptions& options) {
                        options.region);
   }
   return code == Code::PermissionDenied
-             ? "; the key of AWS_ACCESS_KEY_ID must be allowed to do this"
+             ? "; the key (AWS_ACCESS_KEY_ID, or the pod's role) must be allowed to do this"
              : "";
 }
 
@@ -62,15 +66,16 @@ class SignedConnection final : public S3Connection {
         stop_(std::move(stop)),
         client_(std::move(client)),
         host_(std::move(host)),
-        base_path_(std::move(base_path)) {}
+        base_path_(std::move(base_path)),
+        credentials_(options_) {}
 
-  Result<S3Reply> send(S3Request request) override {
+  Result<HttpReply> send(S3Request request) override {
     HttpRequest http;
     http.method = request.method;
     http.path = path_of(request.key);
     http.body = std::move(request.body);
     http.content_type = "application/octet-stream";
-    http.body_bytes_max = request.reply_bytes_max;
+    http.body_bytes_max = kErrorBytesMax;
     const std::string signed_path = http.path;
     if (!request.query.empty()) {
       http.path += "?" + encode_query(request.query);
@@ -85,8 +90,7 @@ class SignedConnection final : public S3Connection {
       if (http.timeout_ms <= 0) {
         break;
       }
-      http.headers = signed_headers(request, signed_path, payload);
-      auto reply = exchange(http);
+      auto reply = sign_and_send(request, http, signed_path, payload);
       if (!reply) {
         last = reply.error();
         if (last.code != Code::Unavailable && last.code != Code::DeadlineExceeded) {
@@ -95,9 +99,12 @@ class SignedConnection final : public S3Connection {
         continue;
       }
       if (is_answer(reply->status)) {
-        return S3Reply{std::move(*reply), attempt};
+        return reply;
       }
       const S3Error error = parse_s3_error(reply->body);
+      if (error.code == "ExpiredToken") {
+        credentials_.forget();
+      }
       last = describe(request, *reply, error);
       if (!try_again(reply->status, error)) {
         return tl::unexpected<Error>(std::move(last));
@@ -129,9 +136,20 @@ class SignedConnection final : public S3Connection {
     return path;
   }
 
+  Result<HttpReply> sign_and_send(const S3Request& request, HttpRequest& http,
+                                  const std::string& path, const std::string& payload) {
+    const auto keys = credentials_.get();
+    if (!keys) {
+      return tl::unexpected<Error>(keys.error());
+    }
+    http.headers = signed_headers(request, path, payload, *keys);
+    return exchange(http, request.reply_bytes_max);
+  }
+
   std::map<std::string, std::string> signed_headers(const S3Request& request,
                                                     const std::string& path,
-                                                    const std::string& payload) const {
+                                                    const std::string& payload,
+                                                    const Credentials& keys) const {
     SigningInput input;
     input.method = request.method;
     input.path = path;
@@ -141,26 +159,26 @@ class SignedConnection final : public S3Connection {
     input.headers["host"] = host_;
     input.headers["x-amz-content-sha256"] = payload;
     input.headers["x-amz-date"] = signing_time(input.now_us);
-    if (!options_.session_token.empty()) {
-      input.headers["x-amz-security-token"] = options_.session_token;
+    if (!keys.session_token.empty()) {
+      input.headers["x-amz-security-token"] = keys.session_token;
     }
     input.payload_sha256 = payload;
     input.region = options_.region;
-    input.access_key = options_.access_key;
-    input.secret_key = options_.secret_key;
+    input.access_key = keys.access_key;
+    input.secret_key = keys.secret_key;
     std::map<std::string, std::string> headers = input.headers;
     headers["authorization"] = sign(input);
     return headers;
   }
 
   // Through the streaming call, because that one ends at once when a stop is requested.
-  Result<HttpReply> exchange(const HttpRequest& request) {
+  Result<HttpReply> exchange(const HttpRequest& request, uint64_t bytes_max) {
     std::string body;
     bool too_large = false;
     auto reply = client_->stream(
         request,
         [&](std::string_view piece) {
-          too_large = body.size() + piece.size() > request.body_bytes_max;
+          too_large = body.size() + piece.size() > bytes_max;
           if (!too_large) {
             body.append(piece);
           }
@@ -168,8 +186,7 @@ class SignedConnection final : public S3Connection {
         },
         stop_);
     if (too_large) {
-      return fail(Code::TooLarge, "the reply of {} has more than {} bytes", host_,
-                  request.body_bytes_max);
+      return fail(Code::TooLarge, "the reply of {} has more than {} bytes", host_, bytes_max);
     }
     if (reply && reply->status >= 200 && reply->status < 300) {
       reply->body = std::move(body);
@@ -216,6 +233,7 @@ class SignedConnection final : public S3Connection {
   std::unique_ptr<HttpClient> client_;
   const std::string host_;
   const std::string base_path_;
+  CredentialSource credentials_;
   int64_t deadline_us_ = 0;
   base::Random random_{static_cast<uint64_t>(base::system_clock().steady_us())};
 };

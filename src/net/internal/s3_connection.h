@@ -20,11 +20,6 @@ struct S3Request {
   uint64_t reply_bytes_max = uint64_t{8} << 20;
 };
 
-struct S3Reply {
-  HttpReply http;    ///< of status 2xx, 304, 404, 412 or 416
-  int attempts = 1;  ///< with more than one, an earlier one may have had its effect
-};
-
 /// Signed requests to one bucket, tried again while the store or the network fails. Not
 /// thread-safe.
 class S3Connection {
@@ -32,7 +27,9 @@ class S3Connection {
   static Result<std::unique_ptr<S3Connection>> open(ObjectStoreOptions options, std::string bucket,
                                                     std::stop_token stop);
   virtual ~S3Connection() = default;
-  virtual Result<S3Reply> send(S3Request request) = 0;
+  /// The reply when its status is 2xx, 304, 404, 412 or 416; others are errors. A request may have
+  /// had its effect more than once: libcurl repeats one on a connection that has died, too.
+  virtual Result<HttpReply> send(S3Request request) = 0;
   virtual void set_deadline(int64_t steady_us) = 0;
   virtual const ObjectStoreOptions& options() const = 0;
   virtual const std::string& bucket() const = 0;

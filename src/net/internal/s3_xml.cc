@@ -47,13 +47,17 @@ std::string text_of(const xmlNode* node) {
   return text;
 }
 
-std::string child_text(const xmlNode* node, std::string_view name) {
-  for (const xmlNode* child = node->children; child != nullptr; child = child->next) {
-    if (child->type == XML_ELEMENT_NODE && name_of(child) == name) {
-      return text_of(child);
-    }
+const xmlNode* child_named(const xmlNode* node, std::string_view name) {
+  const xmlNode* child = node == nullptr ? nullptr : node->children;
+  while (child != nullptr && (child->type != XML_ELEMENT_NODE || name_of(child) != name)) {
+    child = child->next;
   }
-  return {};
+  return child;
+}
+
+std::string child_text(const xmlNode* node, std::string_view name) {
+  const xmlNode* const child = child_named(node, name);
+  return child == nullptr ? std::string() : text_of(child);
 }
 
 const xmlNode* root_named(const Document& document, std::string_view name) {
@@ -124,6 +128,18 @@ S3Error parse_s3_error(std::string_view xml) {
     return {};
   }
   return {child_text(root, "Code").substr(0, 100), child_text(root, "Message").substr(0, 500)};
+}
+
+RoleCredentials parse_role_reply(std::string_view xml) {
+  const Document document = parse(xml);
+  const xmlNode* const root = root_named(document, "AssumeRoleWithWebIdentityResponse");
+  const xmlNode* const result = child_named(root, "AssumeRoleWithWebIdentityResult");
+  const xmlNode* const keys = child_named(result, "Credentials");
+  if (keys == nullptr) {
+    return {};
+  }
+  return {child_text(keys, "AccessKeyId"), child_text(keys, "SecretAccessKey"),
+          child_text(keys, "SessionToken"), child_text(keys, "Expiration")};
 }
 
 std::string complete_upload_xml(const std::vector<std::string>& etags) {

@@ -27,6 +27,14 @@ struct S3Error {
   std::string message;
 };
 S3Error parse_s3_error(std::string_view xml);
+struct RoleCredentials {
+  std::string access_key;
+  std::string secret_key;
+  std::string session_token;
+  std::string expiration;
+};
+/// Of the token service's reply; empty texts when it is none.
+RoleCredentials parse_role_reply(std::string_view xml);
 /// The body that completes a multipart upload.
 std::string complete_upload_xml(const std::vector<std::string>& etags);
 

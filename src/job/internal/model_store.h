@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "base/result.h"
+#include "model/provenance.h"
+#include "net/object_store.h"
+
+namespace sibyl::job::internal {
+
+/// Published models of an object store (docs/formats/model-store.md): STORE/models/NAME/VERSION/…
+/// and the pointers `current` and `candidate` beside the versions. Not thread-safe.
+class ModelStore {
+ public:
+  /// `uri` is SIBYL_STORE, "s3://bucket/prefix".
+  static Result<ModelStore> open(const std::string& uri, std::stop_token stop);
+  static Result<ModelStore> open(const std::string& uri, net::ObjectStoreOptions options,
+                                 std::stop_token stop);
+
+  /// Brings a model directory up as `wanted`, or where that is taken by another model (or blank)
+  /// as the next free version; the version. What an interrupted call began goes on.
+  Result<std::string> publish(const std::string& name, const std::string& folder,
+                              const model::Provenance& provenance, const std::string& wanted);
+  /// NotFound when the version is not there whole.
+  Result<void> check_version(const std::string& name, const std::string& version);
+  /// `pointer` is "current" or "candidate".
+  Result<void> point(const std::string& name, const std::string& pointer,
+                     const std::string& version);
+  std::string uri_of(const std::string& name, const std::string& version) const;
+
+ private:
+  ModelStore(net::ObjectAddress address, std::unique_ptr<net::ObjectStore> store,
+             std::stop_token stop);
+  std::string key_of(const std::string& name, const std::string& rest) const;
+  Result<uint64_t> newest_version(const std::string& name);
+  /// True when the version is ours from now on.
+  Result<bool> claim(const std::string& name, const std::string& version,
+                     const std::string& identity);
+  Result<std::string> claim_version(const std::string& name, const std::string& wanted,
+                                    const std::string& identity);
+
+  net::ObjectAddress address_;
+  std::unique_ptr<net::ObjectStore> store_;
+  std::stop_token stop_;
+};
+
+}  // namespace sibyl::job::internal
