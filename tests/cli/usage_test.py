@@ -34,8 +34,11 @@ class Usage(CliTest):
         rows = self.write_rows("rows.jsonl", [{"text": "a"}])
         self.sibyl("add", "no/slash", rows, expect=64)
 
+    def test_cluster_commands_need_kubectl(self):
+        done = self.sibyl("cluster", "doctor", expect=69, env={"PATH": self.path("nowhere")})
+        self.assertIn("kubectl", done.err)
+
     def test_what_is_not_built_is_named(self):
-        self.assertIn("cluster", self.sibyl("cluster", "doctor", expect=69).err)
         self.assertIn("--encoder", self.sibyl("serve", "--encoder", "m=v2+http://x", expect=69).err)
 
     def test_configuration(self):

@@ -205,7 +205,8 @@ class Grammar {
     sub->add_option("--grpc", out_.grpc, "gRPC address (127.0.0.1:19530)");
     sub->add_option("--role", out_.role, "all, answers, models or vectors")
         ->check(CLI::IsMember({"all", "answers", "models", "vectors"}));
-    sub->add_option("--model", out_.models, "Import this model when its name is not there")
+    sub->add_option("--model", out_.models,
+                    "Import this model when its name is not there; with --role models: serve it")
         ->type_name("NAME=DIR_OR_URI");
     sub->add_option("--encoder", out_.encoders, "A model served elsewhere")
         ->type_name("NAME=KIND+URL");
@@ -217,15 +218,33 @@ class Grammar {
   }
   void step() {
     CLI::App* const sub = command(app_, "step", "One step of a job");
-    sub->add_option("NAME", out_.name, "prepare, train, evaluate or publish")->required();
-    sub->add_option("--workspace", out_.workspace, "Folder of the job")->required();
+    sub->add_option("NAME", out_.name, "prepare, train, evaluate, publish or deploy")->required();
+    sub->add_option("--workspace", out_.workspace, "Folder of the job, or s3://BUCKET/PREFIX")
+        ->required();
     sub->add_option("--server", out_.server, "Owner: unix:/PATH or http(s) URL");
   }
   void cluster() {
-    CLI::App* const parent = group("cluster", "Jobs in Kubernetes (not built yet)");
-    for (const char* const name : {"doctor", "submit", "status", "logs"}) {
-      command(*parent, name, "Not built yet")->add_option("ARGUMENT", out_.paths, "");
-    }
+    CLI::App* const parent = group("cluster", "Jobs in Kubernetes, through kubectl");
+    const auto in_release = [&](const char* name, const char* what) {
+      CLI::App* const sub = command(*parent, name, what);
+      sub->add_option("--release", out_.release, "Release of the chart (sibyl)");
+      sub->add_option("--namespace", out_.name_space, "Namespace (kubectl's own)");
+      sub->add_option("--context", out_.context, "Context of kubectl (its current one)");
+      return sub;
+    };
+    in_release("doctor", "What is missing, and what keeps a GPU node");
+    CLI::App* const submit = in_release("submit", "Bring a job's files up and run it");
+    submit->add_option("JOB", out_.target, "Job file (YAML)")->required();
+    submit->add_option("--run", out_.run, "Name of the run; that of an earlier one goes on");
+    submit->add_option("--set", out_.settings, "train.epochs=3: any key of the job file")
+        ->type_name("KEY=VALUE");
+    submit->add_flag("--dry-run", out_.dry_run, "Print what would be brought up and made");
+    in_release("status", "Runs and how they stand")
+        ->add_option("RUN", out_.run, "One run, with its pods");
+    CLI::App* const logs = in_release("logs", "What the steps of a run print");
+    logs->add_option("RUN", out_.run, "Run")->required();
+    logs->add_option("--step", out_.step, "Only this step");
+    logs->add_flag("--follow,-f", out_.follow, "Go on while the step runs");
   }
 
   void read_map(const std::vector<std::string>& pairs) {

@@ -78,6 +78,14 @@ struct Arguments {
   // step
   std::string workspace;
   std::string server;
+
+  // cluster
+  std::string release = "sibyl";
+  std::string name_space;  ///< empty: kubectl's own
+  std::string context;     ///< of kubectl
+  std::string run;
+  std::string step;
+  bool follow = false;
 };
 
 /// Outcome of reading the command line: go on, or end with `exit_status` (help, version, an error

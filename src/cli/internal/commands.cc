@@ -38,20 +38,15 @@ Command find_command(const std::string& name) {
       {"jobs resume", resume_job},
       {"serve", serve},
       {"step", run_job_step},
-      {"cluster doctor", refuse_cluster},
-      {"cluster submit", refuse_cluster},
-      {"cluster status", refuse_cluster},
-      {"cluster logs", refuse_cluster},
+      {"cluster doctor", check_cluster},
+      {"cluster submit", submit_to_cluster},
+      {"cluster status", show_cluster_status},
+      {"cluster logs", show_cluster_logs},
       {"doctor", doctor},
   };
   const auto found = commands.find(name);
   base::check(found != commands.end(), "every command of the grammar has its function");
   return found->second;
-}
-
-Result<int> refuse_cluster(const Arguments& /*arguments*/, const Terminal& /*terminal*/) {
-  return fail(Code::Unimplemented,
-              "`sibyl cluster` is not built yet; jobs run on this machine with `sibyl train`");
 }
 
 }  // namespace sibyl::cli

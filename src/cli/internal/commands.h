@@ -51,7 +51,10 @@ Result<int> resume_job(const Arguments& arguments, const Terminal& terminal);
 
 Result<int> serve(const Arguments& arguments, const Terminal& terminal);
 Result<int> run_job_step(const Arguments& arguments, const Terminal& terminal);
-Result<int> refuse_cluster(const Arguments& arguments, const Terminal& terminal);
+Result<int> check_cluster(const Arguments& arguments, const Terminal& terminal);
+Result<int> submit_to_cluster(const Arguments& arguments, const Terminal& terminal);
+Result<int> show_cluster_status(const Arguments& arguments, const Terminal& terminal);
+Result<int> show_cluster_logs(const Arguments& arguments, const Terminal& terminal);
 Result<int> doctor(const Arguments& arguments, const Terminal& terminal);
 
 }  // namespace sibyl::cli
