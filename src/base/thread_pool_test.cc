@@ -21,13 +21,13 @@ TEST(ThreadPool, ForEachDoesEveryIndexOnce) {
 
 // The pool's only thread waits inside its own for_each: whoever calls must be able to do all.
 TEST(ThreadPool, ForEachInsideItsOwnTasksEnds) {
-  ThreadPool pool(1, 4);
   std::atomic<int> count{0};
+  std::latch done(1);
+  ThreadPool pool(1, 4);
   pool.for_each(8, [&](size_t) {
     pool.for_each(8, [&](size_t) { pool.for_each(8, [&](size_t) { ++count; }); });
   });
   EXPECT_EQ(count.load(), 512);
-  std::latch done(1);
   pool.submit([&] {
     pool.for_each(100, [&](size_t) { ++count; });
     done.count_down();
@@ -37,9 +37,9 @@ TEST(ThreadPool, ForEachInsideItsOwnTasksEnds) {
 }
 
 TEST(ThreadPool, AFullQueueRefuses) {
-  ThreadPool pool(1, 1);
   std::latch running(1);
   std::latch go(1);
+  ThreadPool pool(1, 1);  // ends before what its task waits for
   pool.submit([&] {
     running.count_down();
     go.wait();
