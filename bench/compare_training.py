@@ -5,12 +5,11 @@ sentence-transformers, alternating, one thread each: time, and nDCG@10 on the va
   compare_training.py --trainer build/release/sibyl-trainer --model DIR --data DIR [--rounds 1] [--epochs 2]
 
 DATA holds corpus.jsonl, queries.{train,valid}.jsonl and qrels.{train,valid}.tsv (BEIR layout, texts as title,
-headers, text). Both train --epochs epochs at 128 tokens with a learning rate of 5e-5, 10 % warm-up and float32; the peer
-with MultipleNegativesRankingLoss and batches of 32 pairs, as its documentation advises. Neither validates while
-it trains; afterwards one evaluator (the peer's) measures both models at 256 tokens. Ours is timed as a whole
-process, reading and writing included; the peer's time is of trainer.train() alone. CPU seconds stand beside wall
-seconds: under other load they are the ones to compare. `reached` says whether the epochs met --goal (one does
-not with either program, two do).
+headers, text). Both train --epochs epochs at 128 tokens with a learning rate of 5e-5, 10 % warm-up and float32; the
+peer with MultipleNegativesRankingLoss and batches of 32 pairs without duplicates, as its documentation advises.
+Neither validates while it trains; afterwards one evaluator (the peer's) measures both models at 256 tokens. Ours is
+timed as a whole process, reading and writing included; the peer's time is of trainer.train() alone. CPU seconds stand
+beside wall seconds: under other load they are the ones to compare. `reached` says whether the epochs met --goal.
 """
 import argparse
 import json
@@ -46,7 +45,7 @@ model.max_seq_length = 128
 data = Dataset.from_dict({"anchor": [pair[0] for pair in pairs], "positive": [pair[1] for pair in pairs]})
 arguments = SentenceTransformerTrainingArguments(
     output_dir=workspace + "/peer", num_train_epochs=int(epochs), per_device_train_batch_size=32, learning_rate=5e-5,
-    warmup_steps=0.1, use_cpu=True, seed=int(seed), report_to=[], save_strategy="no", disable_tqdm=True,
+    warmup_steps=0.1, batch_sampler="no_duplicates", use_cpu=True, seed=int(seed), report_to=[], save_strategy="no", disable_tqdm=True,
     logging_strategy="no")
 trainer = SentenceTransformerTrainer(model=model, args=arguments, train_dataset=data,
                                      loss=MultipleNegativesRankingLoss(model))
