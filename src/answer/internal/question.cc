@@ -214,7 +214,7 @@ namespace {
 
 /// From the candidates to the answers.
 Result<std::vector<Answer>> answer_question(const QuestionRun& run, const QueryRequest& request,
-                                            const Question& question, std::stop_token stop) {
+                                            const Question& question, const std::stop_token& stop) {
   auto lists = search_lists(run.snapshot, question);
   if (!lists) {
     return pass_on(lists);

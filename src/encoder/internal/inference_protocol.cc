@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <string>
 
 #include "base/bytes.h"
 #include "base/json.h"
@@ -123,8 +126,9 @@ Result<size_t> json_length(std::string_view body, std::string_view header_length
     return body.size();
   }
   size_t length = 0;
-  const char* const last = header_length.data() + header_length.size();
-  const auto [end, error] = std::from_chars(header_length.data(), last, length);
+  const std::string digits(header_length);
+  const char* const last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, length);
   if (error != std::errc() || end != last || length > body.size()) {
     return bad_reply("Inference-Header-Content-Length is no length of its JSON");
   }
@@ -141,11 +145,12 @@ Result<void> read_output(const Json& outputs, std::string_view raw, const ReplyL
   if (!wide) {
     return tl::unexpected<Error>(wide.error());
   }
-  const auto bytes = raw_size(*output);
-  if (!bytes) {
-    return tl::unexpected<Error>(bytes.error());
+  const auto raw_bytes = raw_size(*output);
+  if (!raw_bytes) {
+    return tl::unexpected<Error>(raw_bytes.error());
   }
-  if (!*bytes) {
+  const std::optional<uint64_t> bytes = *raw_bytes;
+  if (!bytes) {
     return read_numbers(base::value_at(*output, "data"), limits, out);
   }
   const auto offset = raw_offset(outputs, output, raw.size());
@@ -153,9 +158,9 @@ Result<void> read_output(const Json& outputs, std::string_view raw, const ReplyL
     return tl::unexpected<Error>(offset.error());
   }
   const uint64_t wanted = limits.texts * out.dimension * (*wide ? sizeof(double) : sizeof(float));
-  if (**bytes != wanted || raw.size() - *offset < wanted) {
-    return bad_reply("its raw contents have {} of {} bytes",
-                     std::min(**bytes, raw.size() - *offset), wanted);
+  if (*bytes != wanted || raw.size() - *offset < wanted) {
+    return bad_reply("its raw contents have {} of {} bytes", std::min(*bytes, raw.size() - *offset),
+                     wanted);
   }
   return read_raw(raw.substr(*offset, wanted), *wide, out);
 }
