@@ -57,6 +57,16 @@ Result<std::unique_ptr<Services>> open_services(const ApplicationOptions& option
   }
   services->registry = std::move(*registry);
   services->encoders = std::make_unique<EncoderCache>(*services->registry, options.encoders_max);
+  if (!options.encoders.empty()) {
+    encoder::RemoteOptions how;
+    how.api_key = options.encoder_api_key;
+    how.ca_file = options.encoder_ca_file;
+    auto remote = RemoteModels::open(options.encoders, how, {});
+    if (!remote) {
+      return pass_on(remote);
+    }
+    services->encoders->serve_from(std::move(*remote));
+  }
   services->answers = answer::AnswerService::create(*services->database, *services->encoders);
   auto uploads = Uploads::open(place("uploads"), {});
   if (!uploads) {
@@ -75,6 +85,10 @@ Result<std::unique_ptr<Services>> open_services(const ApplicationOptions& option
     return pass_on(jobs);
   }
   services->set_jobs(std::move(*jobs));
+  services->encoders->start_following(
+      [&answers = *services->answers](const answer::ServedModel& served) {
+        answers.follow(served);
+      });
   return services;
 }
 

@@ -21,6 +21,9 @@ struct ApplicationOptions {
   std::string web_root;       ///< --web-root: the page from a folder instead of the embedded one
   std::vector<std::string> allowed_hosts;  ///< beside loopback names; Host and Origin are checked
   size_t encoders_max = 4;                 ///< models whose weights are kept in memory
+  std::vector<std::string> encoders;       ///< NAME=seldon+URL or NAME=v2+URL: served elsewhere
+  std::string encoder_api_key;             ///< what those want; never logged
+  std::string encoder_ca_file;             ///< certificates to trust there; empty: the system's
 };
 
 /// The product behind its HTTP interface, without sockets: store, models, answers, jobs, router.

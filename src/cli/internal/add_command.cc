@@ -22,6 +22,7 @@ struct Tally {
   uint64_t added = 0;
   uint64_t updated = 0;
   uint64_t unchanged = 0;
+  uint64_t waiting = 0;
   uint64_t removed = 0;
   uint64_t failed = 0;
   Json failures = Json::array();
@@ -185,6 +186,7 @@ class Adding {
       tally_.added += static_cast<uint64_t>(fields.integer("added", 0, 0, INT64_MAX));
       tally_.updated += static_cast<uint64_t>(fields.integer("updated", 0, 0, INT64_MAX));
       tally_.unchanged += static_cast<uint64_t>(fields.integer("unchanged", 0, 0, INT64_MAX));
+      tally_.waiting += static_cast<uint64_t>(fields.integer("waiting", 0, 0, INT64_MAX));
       if (const Json* const failed = fields.value("failed"); failed && failed->is_array()) {
         for (const Json& row : *failed) {
           note_failure({}, 0, base::text_at(row, "id"),
@@ -220,6 +222,7 @@ class Adding {
                             {"added", tally_.added},
                             {"updated", tally_.updated},
                             {"unchanged", tally_.unchanged},
+                            {"waiting", tally_.waiting},
                             {"removed", tally_.removed},
                             {"failed", tally_.failed},
                             {"failures", tally_.failures},
@@ -236,7 +239,16 @@ class Adding {
       }
       terminal_.print(fmt::format("{} in {:.1f} s", text, seconds));
     }
-    if (collection && model.empty()) {
+    if (tally_.waiting > 0) {
+      terminal_.note(fmt::format(
+          "note: {} of them are found by their words alone until the model can be asked",
+          tally_.waiting));
+    }
+    const std::string awaited = collection ? base::text_at(*collection, "awaits_model") : "";
+    if (!awaited.empty()) {
+      terminal_.note(fmt::format("note: {} answers by BM25 alone until model '{}' is there",
+                                 arguments_.collection, awaited));
+    } else if (collection && model.empty()) {
       terminal_.note(
           fmt::format("note: {0} answers by BM25 alone, it has no model; `sibyl models import DIR "
                       "--name NAME`, "

@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <utility>
 
 #include "base/json.h"
@@ -17,6 +18,11 @@ server::Role role_of(const std::string& name) {
          : name == "models"  ? server::Role::Models
          : name == "vectors" ? server::Role::Vectors
                              : server::Role::All;
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 Result<base::Json> call(server::Application& application, const std::string& method,
@@ -55,9 +61,9 @@ Result<void> import_models(server::Application& application, const Arguments& ar
 }  // namespace
 
 Result<int> serve(const Arguments& arguments, const Terminal& terminal) {
-  if (!arguments.encoders.empty()) {
-    return fail_field(Code::Unimplemented, "encoder",
-                      "--encoder is not built yet; models run in this process");
+  if (arguments.role == "models" && !arguments.encoders.empty()) {
+    return fail_field(Code::InvalidArgument, "encoder",
+                      "--encoder is for a server that answers; --role models has --model");
   }
   server::ApplicationOptions options;
   options.data_directory = arguments.data;
@@ -65,6 +71,9 @@ Result<int> serve(const Arguments& arguments, const Terminal& terminal) {
   options.api_keys_file = arguments.api_keys;
   options.web_root = arguments.web_root;
   options.allowed_hosts = arguments.allowed_hosts;
+  options.encoders = arguments.encoders;
+  options.encoder_api_key = variable("SIBYL_ENCODER_API_KEY");
+  options.encoder_ca_file = variable("SIBYL_CA_FILE");
   auto application = server::Application::open(options);
   if (!application) {
     return pass_on(application);

@@ -93,6 +93,9 @@ void write_collection(base::JsonWriter& json, const answer::CollectionInfo& info
     json.begin_object().key("model").text(info.switching_to);
     json.key("share").number(info.switched_share).end_object();
   }
+  json.key("awaits_model");
+  info.awaited_model.empty() ? json.null() : json.text(info.awaited_model);
+  json.key("rows_wait").boolean(info.rows_wait);
   if (local) {
     json.key("origins").begin_array();
     for (const std::string& origin : info.origins.names) {

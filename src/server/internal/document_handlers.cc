@@ -78,6 +78,9 @@ Result<Response> add_documents(Services& services, const Call& call) {
   json.begin_object().key("added").integer(static_cast<int64_t>(report->added));
   json.key("updated").integer(static_cast<int64_t>(report->updated));
   json.key("unchanged").integer(static_cast<int64_t>(report->unchanged));
+  if (report->waiting > 0) {
+    json.key("waiting").integer(static_cast<int64_t>(report->waiting));
+  }
   json.key("failed").begin_array();
   for (const answer::FailedRow& row : report->failed) {
     json.begin_object().key("line").integer(static_cast<int64_t>(row.line));

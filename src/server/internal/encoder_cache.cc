@@ -10,6 +10,17 @@
 namespace sibyl::server {
 
 Result<std::shared_ptr<encoder::Encoder>> EncoderCache::find(const std::string& reference) {
+  if (remote_ != nullptr) {
+    const std::string full = full_reference(reference);
+    const size_t at = std::min(full.find('@'), full.size());
+    if (remote_->has(full.substr(0, at))) {
+      return find_remote(full.substr(0, at), full.substr(std::min(at + 1, full.size())));
+    }
+  }
+  return find_local(reference);
+}
+
+Result<std::shared_ptr<encoder::Encoder>> EncoderCache::find_local(const std::string& reference) {
   if (reference.empty() && !registry_.default_name()) {
     return fail(Code::FailedPrecondition, "there is no default model; import one");
   }

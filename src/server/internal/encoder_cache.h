@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -8,12 +9,15 @@
 
 #include "answer/answer_service.h"
 #include "model/registry.h"
+#include "server/internal/remote_models.h"
 
 namespace sibyl::server {
 
 /// The encoders of a registry's models, opened when they are first asked for and shared. At most
 /// `open_max` are kept, the longest unused goes first; one that is in use lives on until its last
 /// holder lets go. Thread-safe; opening one does not keep others waiting.
+/// With models that are served elsewhere, a bare name means what is served, and a copy of the same
+/// name and version in the registry stands in while it is not.
 class EncoderCache final : public answer::EncoderSource {
  public:
   EncoderCache(model::Registry& registry, size_t open_max)
@@ -21,6 +25,13 @@ class EncoderCache final : public answer::EncoderSource {
 
   Result<std::shared_ptr<encoder::Encoder>> find(const std::string& reference) override;
   std::map<std::string, std::string> pipelines(const std::string& reference) override;
+  std::string served_name(const std::string& reference) override;
+
+  /// Called once, before the first `find`.
+  void serve_from(std::unique_ptr<RemoteModels> remote);
+  /// Tells what served models answer as, until `stop_following` has returned.
+  void start_following(std::function<void(const answer::ServedModel&)> tell);
+  void stop_following();
 
   /// Lets go of the encoders of a model that was removed.
   void forget(const std::string& path);
@@ -33,6 +44,12 @@ class EncoderCache final : public answer::EncoderSource {
     uint64_t last_use = 0;                      ///< guarded by the cache's mutex
     bool opened = false;                        ///< guarded by the cache's mutex
   };
+  Result<std::shared_ptr<encoder::Encoder>> find_local(const std::string& reference);
+  Result<std::shared_ptr<encoder::Encoder>> find_remote(const std::string& name,
+                                                        const std::string& version);
+  std::string full_reference(const std::string& reference) const;
+  /// Of the copy of a served model, so that passages are cut as the model itself would.
+  std::shared_ptr<const text::Tokenizer> tokenizer_of(const model::ModelEntry& entry);
   std::shared_ptr<Slot> slot_of(const std::string& path);
   void evict(const std::string& keep);
 
@@ -41,6 +58,9 @@ class EncoderCache final : public answer::EncoderSource {
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Slot>> slots_;  ///< by the model's path
   uint64_t uses_ = 0;
+  std::unique_ptr<RemoteModels> remote_;  ///< nullptr: every model is of the registry
+  std::mutex tokenizers_mutex_;
+  std::map<std::string, std::shared_ptr<const text::Tokenizer>> tokenizers_;  ///< by path
 };
 
 }  // namespace sibyl::server

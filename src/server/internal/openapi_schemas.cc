@@ -18,6 +18,7 @@ constexpr std::string_view kSchemas = R"json({
 "Documents": {"type": "array", "items": {"$ref": "#/components/schemas/Document"}},
 "AddReport": {"type": "object", "properties": {"added": {"type": "integer"},
   "updated": {"type": "integer"}, "unchanged": {"type": "integer"},
+  "waiting": {"type": "integer"},
   "failed": {"type": "array", "items": {"type": "object", "properties": {
     "line": {"type": "integer"}, "id": {"type": "string"}, "error": {"type": "string"},
     "code": {"type": "string"},
@@ -39,7 +40,8 @@ constexpr std::string_view kSchemas = R"json({
 "QueryReply": {"type": "object", "properties": {
   "answers": {"type": "array", "items": {"$ref": "#/components/schemas/Answer"}},
   "collection": {"type": "string"}, "model": {"type": ["string", "null"]},
-  "pipeline": {"type": "string"}, "took_ms": {"type": "number"}}},
+  "pipeline": {"type": "string"}, "notice": {"type": "string"},
+  "without_model": {"type": "boolean"}, "took_ms": {"type": "number"}}},
 "CollectionSettings": {"type": "object", "properties": {"model": {"type": ["string", "null"]},
   "language": {"type": "string"}, "pipeline": {"type": "string"},
   "chunking": {"oneOf": [{"const": "off"}, {"type": "object", "properties": {
@@ -60,6 +62,7 @@ constexpr std::string_view kSchemas = R"json({
     "done": {"type": "integer"}, "total": {"type": "integer"}, "background": {"type": "boolean"}}},
   "switching": {"type": ["object", "null"], "properties": {"model": {"type": "string"},
     "share": {"type": "number"}}},
+  "awaits_model": {"type": ["string", "null"]}, "rows_wait": {"type": "boolean"},
   "origins": {"type": "array", "items": {"type": "string"}},
   "more_origins": {"type": "boolean"}}},
 "CollectionList": {"type": "object", "properties": {

@@ -14,6 +14,7 @@ void shut_down(Services& services) {
   if (services.draining.exchange(true)) {
     return;
   }
+  services.encoders->stop_following();
   services.end_jobs();
   for (const std::string& name : services.database->names()) {
     const auto collection = services.database->find(name);

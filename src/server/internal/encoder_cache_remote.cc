@@ -1,0 +1,86 @@
+#include <utility>
+
+#include "model/model_directory.h"
+#include "server/internal/backed_encoder.h"
+#include "server/internal/encoder_cache.h"
+#include "server/internal/metered_encoder.h"
+
+namespace sibyl::server {
+namespace {
+
+/// "helpdesk@3" as name and version; the version is empty without one.
+std::pair<std::string, std::string> split_reference(const std::string& reference) {
+  const size_t at = reference.find('@');
+  return at == std::string::npos ? std::pair(reference, std::string())
+                                 : std::pair(reference.substr(0, at), reference.substr(at + 1));
+}
+
+}  // namespace
+
+void EncoderCache::serve_from(std::unique_ptr<RemoteModels> remote) {
+  remote_ = std::move(remote);
+}
+
+void EncoderCache::start_following(std::function<void(const answer::ServedModel&)> tell) {
+  if (remote_ != nullptr) {
+    remote_->start(std::move(tell));
+  }
+}
+
+void EncoderCache::stop_following() {
+  if (remote_ != nullptr) {
+    remote_->stop();
+  }
+}
+
+/// The default is the registry's; without one the first model that is served elsewhere.
+std::string EncoderCache::full_reference(const std::string& reference) const {
+  return !reference.empty() ? reference : registry_.default_name().value_or(remote_->first());
+}
+
+std::string EncoderCache::served_name(const std::string& reference) {
+  if (remote_ == nullptr) {
+    return {};
+  }
+  const auto [name, version] = split_reference(full_reference(reference));
+  return version.empty() && remote_->has(name) ? name : std::string();
+}
+
+Result<std::shared_ptr<encoder::Encoder>> EncoderCache::find_remote(const std::string& name,
+                                                                    const std::string& version) {
+  auto served = remote_->find(name, version);
+  if (!served) {
+    // A version that was published and is not rolled out yet, or was and is not any more.
+    if (!version.empty()) {
+      if (auto copy = find_local(name + "@" + version)) {
+        return copy;
+      }
+    }
+    return pass_on(served);
+  }
+  const auto entry = registry_.find(served->info.reference());
+  if (!entry || entry->dimension != served->info.dimension) {
+    return meter_encoder(served->model->encoder(served->info, nullptr));
+  }
+  return back_encoder(meter_encoder(served->model->encoder(served->info, tokenizer_of(*entry))),
+                      std::move(served->sample), [this, reference = served->info.reference()] {
+                        return find_local(reference);
+                      });
+}
+
+std::shared_ptr<const text::Tokenizer> EncoderCache::tokenizer_of(const model::ModelEntry& entry) {
+  const std::lock_guard lock(tokenizers_mutex_);
+  const auto known = tokenizers_.find(entry.path);
+  if (known != tokenizers_.end()) {
+    return known->second;
+  }
+  const auto directory = model::read_model_directory(entry.path);
+  if (tokenizers_.size() >= open_max_) {
+    tokenizers_.clear();
+  }
+  // A damaged copy is not asked for again; passages are cut without it.
+  return tokenizers_.emplace(entry.path, directory ? (*directory)->tokenizer : nullptr)
+      .first->second;
+}
+
+}  // namespace sibyl::server
