@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,6 +33,8 @@ struct SearchOptions {
   /// Where `effort` is 0: the share of the true neighbours to aim at (0.9 to 0.999), by the index's
   /// own calibration; 0: its default, about 0.985.
   float recall_goal = 0;
+  /// Rows of a lower score may be left out: so many good ones are known from elsewhere.
+  float floor = -std::numeric_limits<float>::infinity();
 };
 
 /// Inner-product search over rows with 0..n vectors each; rows are numbered from 0 within what the

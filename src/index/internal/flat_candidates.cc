@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 
 namespace sibyl::index {
 
-FlatCandidates::FlatCandidates(size_t k, bool distinct)
-    : k_(k),
-      distinct_(distinct),
-      capacity_(2 * k + 32),
-      threshold_(-std::numeric_limits<float>::infinity()) {}
+FlatCandidates::FlatCandidates(size_t k, bool distinct, float floor)
+    : k_(k), distinct_(distinct), capacity_(2 * k + 32), threshold_(floor) {}
 
 void FlatCandidates::add(const Item& item) {
   if (item.highest() < threshold_) {

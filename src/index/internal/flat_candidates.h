@@ -19,7 +19,8 @@ class FlatCandidates {
     float highest() const { return score + error; }
   };
   /// `distinct`: several vectors may be of one row, which then counts once.
-  FlatCandidates(size_t k, bool distinct);
+  /// What cannot reach `floor` counts for nothing.
+  FlatCandidates(size_t k, bool distinct, float floor);
   /// k rows have at least this score; what cannot reach it need not be added. Grows now and then.
   float threshold() const { return threshold_; }
   /// Item's numbers are no NaN.

@@ -40,7 +40,8 @@ float deviation_of_rounding(float step) {
 
 /// State of one search.
 struct FlatIndex::Search {
-  Search(size_t wanted, bool distinct) : k(wanted), candidates(wanted, distinct) {}
+  Search(size_t wanted, bool distinct, float floor)
+      : k(wanted), candidates(wanted, distinct, floor) {}
 
   FlatCoder::Query query;
   simd::FastScanQuery scan;
@@ -122,11 +123,16 @@ std::vector<uint32_t> FlatIndex::block_masks(const RowSet& allowed) const {
 
 void FlatIndex::search(std::span<const float> query, size_t k, const RowSet* allowed,
                        std::vector<VectorHit>& out) const {
+  search_with(query, k, allowed, {}, out);
+}
+
+void FlatIndex::search_with(std::span<const float> query, size_t k, const RowSet* allowed,
+                            const SearchOptions& options, std::vector<VectorHit>& out) const {
   out.clear();
   if (k == 0 || vectors() == 0) {
     return;
   }
-  Search search(std::min(k, rows()), !row_of_.empty());
+  Search search(std::min(k, rows()), !row_of_.empty(), options.floor);
   size_t compared = vectors();
   if (allowed != nullptr) {
     search.masks = block_masks(*allowed);

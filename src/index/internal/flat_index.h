@@ -39,6 +39,8 @@ class FlatIndex final : public VectorIndex {
   std::string_view kind() const override { return "flat"; }
   void search(std::span<const float> query, size_t k, const RowSet* allowed,
               std::vector<VectorHit>& out) const override;
+  void search_with(std::span<const float> query, size_t k, const RowSet* allowed,
+                   const SearchOptions& options, std::vector<VectorHit>& out) const override;
   void score(std::span<const float> query, std::span<const uint32_t> rows,
              std::span<VectorHit> out) const override;
   size_t resident_bytes() const override;

@@ -1,3 +1,4 @@
+#include <array>
 #include <utility>
 
 #include "index/derived_index.h"
@@ -32,8 +33,12 @@ bool read_sections(const CheckedFile& file, FlatSections& out) {
 
 Result<std::unique_ptr<VectorIndex>> open_flat_index(std::shared_ptr<const base::FileView> file,
                                                      const std::string& path,
-                                                     std::shared_ptr<const VectorIndex> vectors) {
-  Result<CheckedFile> opened = CheckedFile::open(std::move(file), path, kFlatMagic, kFlatVersion);
+                                                     std::shared_ptr<const VectorIndex> vectors,
+                                                     bool later) {
+  constexpr std::array kLater = {kFlatBlocks, kFlatErrors, kFlatFineCodes, kFlatFineSteps};
+  Result<CheckedFile> opened =
+      CheckedFile::open(std::move(file), path, kFlatMagic, kFlatVersion,
+                        later ? std::span<const uint32_t>(kLater) : std::span<const uint32_t>());
   if (!opened) {
     return pass_on(opened);
   }

@@ -239,6 +239,10 @@ class FlatWriter {
 
 }  // namespace
 
+uint64_t flat_build_bytes(const VectorIndex& vectors) {
+  return FlatWriter::bytes_needed({vectors.vectors(), vectors.dimension()}, vectors.rows());
+}
+
 Result<void> write_flat_index(const VectorIndex& vectors, const FlatSettings& settings,
                               const ByteSink& sink, const BuildProgress& progress) {
   const size_t dimension = vectors.dimension();
@@ -250,7 +254,7 @@ Result<void> write_flat_index(const VectorIndex& vectors, const FlatSettings& se
     return fail(Code::InvalidArgument, "metric {} is not known; give inner product or squared L2",
                 static_cast<unsigned>(settings.metric));
   }
-  const uint64_t needed = FlatWriter::bytes_needed({vectors.vectors(), dimension}, vectors.rows());
+  const uint64_t needed = flat_build_bytes(vectors);
   if (settings.memory_bytes_max != 0 && needed > settings.memory_bytes_max) {
     return fail(Code::TooLarge,
                 "making the flat index of {} vectors of dimension {} needs {} bytes of memory and "

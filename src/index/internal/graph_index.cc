@@ -4,7 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <system_error>
 
 #include "index/internal/exact_rows.h"
 
@@ -13,7 +15,7 @@ namespace {
 
 /// Smaller indexes lie in the caches whatever their pages.
 constexpr size_t kArenaBytesMin = size_t{8} << 20;
-constexpr size_t kCopyStepBytes = size_t{1} << 20;
+constexpr size_t kNodesAStep = 1024;
 constexpr size_t kScratchMax = 64;
 /// Nodes that are measured by their own codes in the time that one is expanded.
 constexpr double kScansAnExpansion = 9;
@@ -46,6 +48,7 @@ struct GraphIndex::Request {
   size_t wanted = 0;  ///< Rows, at most as many as are allowed.
   const RowSet* allowed = nullptr;
   size_t allowed_rows = 0;
+  FilterRegime regime = FilterRegime::Chosen;
 };
 
 GraphIndex::GraphIndex(CheckedFile file, const GraphMeta& meta, CodeSpace space,
@@ -72,8 +75,13 @@ GraphIndex::GraphIndex(CheckedFile file, const GraphMeta& meta, CodeSpace space,
   if (bytes >= kArenaBytesMin) {
     arena_ = HugeArena(bytes);
   }
-  if (arena_.data() != nullptr) {
+  if (arena_.data() == nullptr) {
+    return;
+  }
+  try {
     copier_ = std::jthread([this](const std::stop_token& stop) { copy_nodes(stop); });
+  } catch (const std::system_error&) {  // no thread to be had: the map does as well
+    arena_ = HugeArena();
   }
 }
 
@@ -82,12 +90,17 @@ GraphIndex::~GraphIndex() {
 }
 
 void GraphIndex::copy_nodes(const std::stop_token& stop) {
-  for (size_t at = 0; at < arena_.bytes(); at += kCopyStepBytes) {
+  for (size_t first = 0; first < file_nodes_.count; first += kNodesAStep) {
     if (stop.stop_requested()) {
       return;
     }
+    const size_t last = std::min(first + kNodesAStep, file_nodes_.count);
+    const size_t at = first * file_nodes_.node_bytes;
     std::memcpy(arena_.data() + at, file_nodes_.nodes + at,
-                std::min(kCopyStepBytes, arena_.bytes() - at));
+                (last - first) * file_nodes_.node_bytes);
+    if (!file_nodes_.is_checked && !are_neighbours_right(file_nodes_, arena_.data(), first, last)) {
+      return;  // the check of the file will tell
+    }
   }
   hot_nodes_.store(arena_.data(), std::memory_order_release);
 }
@@ -96,8 +109,26 @@ GraphNodes GraphIndex::nodes() const {
   GraphNodes nodes = file_nodes_;
   if (const uint8_t* hot = hot_nodes_.load(std::memory_order_acquire); hot != nullptr) {
     nodes.nodes = hot;
+    nodes.is_checked = true;
   }
   return nodes;
+}
+
+Result<NeighbourGraph> GraphIndex::neighbour_graph() const {
+  const GraphNodes from = nodes();
+  if (!from.is_checked && !are_neighbours_right(from, from.nodes, 0, from.count)) {
+    return fail(Code::InvalidData, "a neighbour in the graph is none of its {} nodes", from.count);
+  }
+  NeighbourGraph graph;
+  graph.degree = meta_.degree;
+  graph.neighbours.reserve(from.count * graph.degree);
+  for (uint32_t node = 0; node < from.count; ++node) {
+    const uint32_t* neighbours = from.neighbours(from.node(node));
+    // A place without a neighbour names the node itself.
+    std::transform(neighbours, neighbours + graph.degree, std::back_inserter(graph.neighbours),
+                   [node](uint32_t to) { return to == node ? NeighbourGraph::kNone : to; });
+  }
+  return graph;
 }
 
 size_t GraphIndex::resident_bytes() const {
@@ -150,8 +181,20 @@ void GraphIndex::search(std::span<const float> query, size_t k, const RowSet* al
 
 void GraphIndex::search_with(std::span<const float> query, size_t k, const RowSet* allowed,
                              const SearchOptions& options, std::vector<VectorHit>& out) const {
-  out.clear();
   Request request{query, 0, allowed, allowed == nullptr ? rows() : allowed->count()};
+  search_request(request, k, options, out);
+}
+
+void GraphIndex::search_in(FilterRegime regime, std::span<const float> query, size_t k,
+                           const RowSet& allowed, size_t effort,
+                           std::vector<VectorHit>& out) const {
+  Request request{query, 0, &allowed, allowed.count(), regime};
+  search_request(request, k, {.effort = effort}, out);
+}
+
+void GraphIndex::search_request(Request& request, size_t k, const SearchOptions& options,
+                                std::vector<VectorHit>& out) const {
+  out.clear();
   request.wanted = std::min(k, request.allowed_rows);
   if (request.wanted == 0 || meta_.vectors == 0) {
     return;
@@ -179,7 +222,12 @@ double GraphIndex::vectors_allowed(const Request& request) const {
 
 void GraphIndex::find_allowed(const Request& request, size_t effort, WalkScratch& scratch) const {
   const double scans = vectors_allowed(request);
-  if (static_cast<double>(effort + request.wanted) * kScansAnExpansion >= scans) {
+  if (request.regime == FilterRegime::Inside) {
+    walk_filter(request, effort, scratch);
+  } else if (request.regime == FilterRegime::Among) {
+    walk_allowed(request, effort, scratch);
+  } else if (request.regime == FilterRegime::Scan ||
+             static_cast<double>(effort + request.wanted) * kScansAnExpansion >= scans) {
     scan_allowed(request, scratch);
   } else if (scans >= kFewShare * static_cast<double>(meta_.vectors) ||
              !walk_filter(request, effort, scratch)) {
@@ -225,7 +273,7 @@ bool GraphIndex::walk_filter(const Request& request, size_t effort, WalkScratch&
   const auto wider = static_cast<size_t>(static_cast<double>(effort) * kInsideEffort);
   return walk_inside(nodes(), {request.allowed, row_of_},
                      std::span<const uint32_t>(scratch.seeds).first(half), wider + more,
-                     kAffinityMin, scratch) &&
+                     request.regime == FilterRegime::Inside ? 0 : kAffinityMin, scratch) &&
          keep_allowed(request, scratch) >= request.wanted &&
          !overlooked(request, std::span<const uint32_t>(scratch.seeds).subspan(half), scratch);
 }
@@ -249,15 +297,17 @@ void GraphIndex::walk_allowed(const Request& request, size_t effort, WalkScratch
   double reach = static_cast<double>(request.wanted) * static_cast<double>(meta_.vectors) /
                  static_cast<double>(request.allowed_rows);
   const size_t enough = std::min(request.allowed_rows, request.wanted + request.wanted / 4);
-  bool inside_tried = static_cast<double>(scans) < kFewShare * static_cast<double>(meta_.vectors) ||
-                      request.allowed == nullptr;
+  const bool among = request.regime == FilterRegime::Among;
+  bool inside_tried =
+      among || request.allowed == nullptr || scans < kFewShare * static_cast<double>(meta_.vectors);
   for (;;) {
     const double more =
         std::max(0.0, reach - static_cast<double>(kCalibratedNeighbours)) * kEffortANeighbour;
     const double own =
         static_cast<double>(effort) * (request.allowed == nullptr ? 1 : kFilteredEffort);
     const double expansions = own + more;
-    if (expansions * kScansAnExpansion >= scans || expansions >= static_cast<double>(graph.count)) {
+    if ((!among && expansions * kScansAnExpansion >= scans) ||
+        expansions >= static_cast<double>(graph.count)) {
       scan_allowed(request, scratch);
       return;
     }

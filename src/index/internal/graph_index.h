@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -15,6 +16,14 @@
 #include "index/vector_index.h"
 
 namespace sibyl::index {
+
+/// How a search finds its candidates under a filter (docs/decisions/111).
+enum class FilterRegime : uint8_t {
+  Chosen,  ///< What suits the filter, near this query.
+  Scan,    ///< All that may be answered are measured.
+  Inside,  ///< A walk over these alone.
+  Among    ///< A walk over all, as wide as it takes.
+};
 
 /// Walks a graph file (docs/formats/graph-index.md, "How a search reads it"). The nodes are read
 /// from the file's map until a thread has copied them to huge pages.
@@ -36,6 +45,11 @@ class GraphIndex final : public VectorIndex {
               std::vector<VectorHit>& out) const override;
   void search_with(std::span<const float> query, size_t k, const RowSet* allowed,
                    const SearchOptions& options, std::vector<VectorHit>& out) const override;
+  /// Searches in one way, however badly it suits: for comparing them. `effort` 0: the calibrated.
+  void search_in(FilterRegime regime, std::span<const float> query, size_t k, const RowSet& allowed,
+                 size_t effort, std::vector<VectorHit>& out) const;
+  /// The graph that is walked. InvalidData when a file that is not checked yet has wrong numbers.
+  Result<NeighbourGraph> neighbour_graph() const;
   size_t resident_bytes() const override;
   size_t mapped_bytes() const override;
   void score(std::span<const float> query, std::span<const uint32_t> rows,
@@ -51,6 +65,8 @@ class GraphIndex final : public VectorIndex {
   uint32_t row_of(uint32_t vector) const { return single() ? vector : row_of_[vector]; }
   GraphNodes nodes() const;
   size_t effort_of(const SearchOptions& options) const;
+  void search_request(Request& request, size_t k, const SearchOptions& options,
+                      std::vector<VectorHit>& out) const;
   void search_rows(const Request& request, const SearchOptions& options, WalkScratch& scratch,
                    std::vector<VectorHit>& out) const;
   /// Finds candidates by the walk or the scan that suits the filter.

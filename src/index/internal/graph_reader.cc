@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -58,8 +59,9 @@ bool read_space(const CheckedFile& file, const GraphMeta& meta, CodeSpace& space
   return head == meta.head;
 }
 
-/// Views of the nodes; every number of a node is in bounds.
-bool read_nodes(const CheckedFile& file, const GraphMeta& meta, GraphNodes& out) {
+/// Views of the nodes; every number of a node is in bounds, or, with `later`, judged in each walk.
+bool read_nodes(const CheckedFile& file, const GraphMeta& meta, bool later, GraphNodes& out) {
+  out.is_checked = !later;
   out.layout = {meta.dimension, meta.degree, meta.groups};
   out.entry_layout = {meta.groups};
   out.node_bytes = out.layout.bytes();
@@ -82,18 +84,19 @@ bool read_nodes(const CheckedFile& file, const GraphMeta& meta, GraphNodes& out)
     right = below(reinterpret_cast<const uint32_t*>(block + out.entry_layout.nodes_at()),
                   simd::kScanLanes);
   }
-  for (uint32_t i = 0; i < out.count && right; ++i) {
-    right = below(out.neighbours(out.node(i)), meta.degree);
-  }
-  return right;
+  return right && (later || are_neighbours_right(out, out.nodes, 0, out.count));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<VectorIndex>> open_graph_index(std::shared_ptr<const base::FileView> file,
                                                       const std::string& path,
-                                                      std::shared_ptr<const VectorIndex> vectors) {
-  Result<CheckedFile> opened = CheckedFile::open(std::move(file), path, kGraphMagic, kGraphVersion);
+                                                      std::shared_ptr<const VectorIndex> vectors,
+                                                      bool later) {
+  constexpr std::array kLater = {kGraphNodes};
+  Result<CheckedFile> opened =
+      CheckedFile::open(std::move(file), path, kGraphMagic, kGraphVersion,
+                        later ? std::span<const uint32_t>(kLater) : std::span<const uint32_t>());
   if (!opened) {
     return pass_on(opened);
   }
@@ -112,7 +115,7 @@ Result<std::unique_ptr<VectorIndex>> open_graph_index(std::shared_ptr<const base
   }
   CodeSpace space;
   GraphNodes nodes;
-  if (!read_space(*opened, about, space) || !read_nodes(*opened, about, nodes)) {
+  if (!read_space(*opened, about, space) || !read_nodes(*opened, about, later, nodes)) {
     return damaged(path, "a section's size or a node's number does not fit its description");
   }
   return std::make_unique<GraphIndex>(std::move(*opened), about, std::move(space), nodes,

@@ -45,7 +45,14 @@ struct AllNodes {
 struct SomeNodes {
   static constexpr bool kAll = false;
   const NodeFilter& filter;
-  bool contains(uint32_t node) const { return filter.contains(node); }
+  size_t count;
+  bool contains(uint32_t node) const { return node < count && filter.contains(node); }
+};
+/// Of a file that is not checked yet.
+struct RealNodes {
+  static constexpr bool kAll = false;
+  size_t count;
+  bool contains(uint32_t node) const { return node < count; }
 };
 
 /// Drops the candidates outside of the filter; how many remain.
@@ -199,13 +206,31 @@ void go_on(const GraphNodes& graph, const Nodes& inside, size_t most, WalkScratc
 
 void walk(const GraphNodes& graph, size_t effort, WalkScratch& scratch) {
   begin(graph, effort, scratch);
-  enter(graph, AllNodes(), scratch);
-  go_on(graph, AllNodes(), SIZE_MAX, scratch);
+  if (graph.is_checked) {
+    enter(graph, AllNodes(), scratch);
+    go_on(graph, AllNodes(), SIZE_MAX, scratch);
+  } else {
+    const RealNodes real{graph.count};
+    enter(graph, real, scratch);
+    go_on(graph, real, SIZE_MAX, scratch);
+  }
+}
+
+bool are_neighbours_right(const GraphNodes& graph, const uint8_t* nodes, size_t first,
+                          size_t last) {
+  for (size_t i = first; i < last; ++i) {
+    const uint32_t* numbers = graph.neighbours(nodes + i * graph.node_bytes);
+    if (!std::all_of(numbers, numbers + graph.layout.degree,
+                     [&](uint32_t number) { return number < graph.count; })) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool walk_inside(const GraphNodes& graph, const NodeFilter& filter, std::span<const uint32_t> seeds,
                  size_t effort, float affinity_min, WalkScratch& scratch) {
-  const SomeNodes inside{filter};
+  const SomeNodes inside{filter, graph.count};
   begin(graph, effort, scratch);
   enter(graph, inside, scratch);
   for (const uint32_t seed : seeds) {
@@ -221,7 +246,7 @@ bool walk_inside(const GraphNodes& graph, const NodeFilter& filter, std::span<co
   for (const Found& found : scratch.found) {
     const uint32_t* nodes = graph.neighbours(graph.node(found.node));
     neighbours += static_cast<size_t>(std::count_if(
-        nodes, nodes + graph.layout.degree, [&](uint32_t node) { return filter.contains(node); }));
+        nodes, nodes + graph.layout.degree, [&](uint32_t node) { return inside.contains(node); }));
   }
   if (static_cast<float>(neighbours) <
       affinity_min * static_cast<float>(scratch.found.size() * graph.layout.degree)) {

@@ -12,7 +12,7 @@
 
 namespace sibyl::index {
 
-/// The nodes of a graph as they lie in memory, all numbers in bounds.
+/// The nodes of a graph as they lie in memory.
 struct GraphNodes {
   NodeLayout layout;
   EntryLayout entry_layout;
@@ -21,12 +21,18 @@ struct GraphNodes {
   const uint8_t* nodes = nullptr;
   const uint8_t* entries = nullptr;  ///< Blocks of 32.
   size_t entry_blocks = 0;
+  /// All numbers of neighbours are in bounds; else a walk passes over those which are not.
+  bool is_checked = true;
 
   const uint8_t* node(uint32_t i) const { return nodes + size_t{i} * node_bytes; }
   const uint32_t* neighbours(const uint8_t* block) const {
     return reinterpret_cast<const uint32_t*>(block + layout.neighbours_at());
   }
 };
+
+/// Whether the neighbours of nodes [first, last) are nodes; `nodes` are those of the graph or a
+/// copy.
+bool are_neighbours_right(const GraphNodes& graph, const uint8_t* nodes, size_t first, size_t last);
 
 /// A node and its distance by its own code.
 struct Found {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 
 #include "base/log.h"
@@ -9,6 +10,8 @@
 #include "index/internal/graph_calibration.h"
 #include "index/internal/graph_encoder.h"
 #include "index/internal/graph_entries.h"
+#include "index/internal/graph_index.h"
+#include "index/internal/neighbour_builder.h"
 #include "index/internal/vector_file.h"
 
 namespace sibyl::index {
@@ -48,13 +51,17 @@ std::span<const float> vectors_together(const VectorIndex& vectors, std::span<co
   return copy;
 }
 
+/// Makes the graph of vectors.
+using GraphMaker = std::function<Result<NeighbourGraph>(std::span<const float> vectors,
+                                                        const BuildProgress& progress)>;
+
 class GraphWriter {
  public:
   GraphWriter(const VectorIndex& vectors, const GraphSettings& settings, NeighbourWork& work)
       : source_(vectors), settings_(settings), work_(work), first_(first_vectors(vectors)) {}
 
-  Result<void> write(const NeighbourGraph* given, const BuildProgress& progress,
-                     const ByteSink& sink);
+  Result<void> write(const NeighbourGraph* given, const GraphMaker& make,
+                     const BuildProgress& progress, const ByteSink& sink);
 
  private:
   Result<void> check_memory(size_t more_bytes) const;
@@ -176,9 +183,8 @@ Result<void> GraphWriter::put(const ByteSink& sink) {
   return done ? writer.finish() : done;
 }
 
-Result<void> GraphWriter::write(const NeighbourGraph* given, const BuildProgress& progress,
-                                const ByteSink& sink) {
-  const size_t dimension = source_.dimension();
+Result<void> GraphWriter::write(const NeighbourGraph* given, const GraphMaker& make,
+                                const BuildProgress& progress, const ByteSink& sink) {
   if (first_.back() == 0) {
     return put(sink);
   }
@@ -186,8 +192,7 @@ Result<void> GraphWriter::write(const NeighbourGraph* given, const BuildProgress
   NeighbourGraph built;
   if (given == nullptr) {
     const auto share = [&](double done) { return !progress || progress(done * kGraphShare); };
-    Result<NeighbourGraph> graph =
-        build_neighbour_graph(vectors_, dimension, settings_.graph, share);
+    Result<NeighbourGraph> graph = make(vectors_, share);
     if (!graph) {
       return pass_on(graph);
     }
@@ -231,8 +236,8 @@ Result<void> check_settings(const VectorIndex& vectors, const GraphSettings& set
 }
 
 Result<void> write_graph(const VectorIndex& vectors, const NeighbourGraph* graph,
-                         const GraphSettings& settings, const ByteSink& sink,
-                         const BuildProgress& progress) {
+                         const GraphMaker& make, const GraphSettings& settings,
+                         const ByteSink& sink, const BuildProgress& progress) {
   Result<void> checked = check_settings(vectors, settings);
   if (!checked) {
     return checked;
@@ -242,14 +247,52 @@ Result<void> write_graph(const VectorIndex& vectors, const NeighbourGraph* graph
     return !progress || progress(before + (1 - before) / (1 - kGraphShare) * done);
   };
   NeighbourWork work(settings.graph.threads, rest);
-  return GraphWriter(vectors, settings, work).write(graph, progress, sink);
+  return GraphWriter(vectors, settings, work).write(graph, make, progress, sink);
 }
 
 }  // namespace
 
+uint64_t graph_build_bytes(const VectorIndex& vectors, const GraphSettings& settings) {
+  const uint64_t count = vectors.vectors();
+  const uint64_t dimension = vectors.dimension();
+  const uint64_t copy = count * dimension * sizeof(float) + (vectors.rows() + 1) * sizeof(uint32_t);
+  const uint64_t graph = neighbour_build_bytes(count, dimension, settings.graph);
+  const uint64_t neighbours = count * settings.graph.degree * sizeof(uint32_t);
+  // At most all axes are coded, and as many groups as are allowed.
+  const NodeLayout layout{dimension, settings.graph.degree, settings.compact ? 0 : kGroupsMax};
+  const uint64_t heads = settings.compact ? 0 : std::min<uint64_t>(dimension, 4 * kGroupsMax);
+  const uint64_t encoding = neighbours + count * (layout.bytes() + heads * sizeof(float));
+  return copy + std::max(graph, encoding);
+}
+
 Result<void> write_graph_index(const VectorIndex& vectors, const GraphSettings& settings,
                                const ByteSink& sink, const BuildProgress& progress) {
-  return write_graph(vectors, nullptr, settings, sink, progress);
+  const GraphMaker build = [&](std::span<const float> all, const BuildProgress& share) {
+    return build_neighbour_graph(all, vectors.dimension(), settings.graph, share);
+  };
+  return write_graph(vectors, nullptr, build, settings, sink, progress);
+}
+
+Result<void> extend_graph_index(const VectorIndex& old, const RowSet& removed,
+                                const VectorIndex& vectors, const GraphSettings& settings,
+                                const ByteSink& sink, const BuildProgress& progress) {
+  const auto* index = dynamic_cast<const GraphIndex*>(&old);
+  if (index == nullptr) {
+    return fail(Code::InvalidArgument, "an index of kind '{}' has no graph to be extended",
+                old.kind());
+  }
+  Result<NeighbourGraph> graph = index->neighbour_graph();
+  if (!graph) {
+    return pass_on(graph);
+  }
+  if (graph->degree != settings.graph.degree) {
+    return fail(Code::InvalidArgument, "the graph has degree {}; it cannot be extended to {}",
+                graph->degree, settings.graph.degree);
+  }
+  const GraphMaker extend = [&](std::span<const float> all, const BuildProgress& share) {
+    return extend_neighbour_graph(*graph, removed, all, vectors.dimension(), settings.graph, share);
+  };
+  return write_graph(vectors, nullptr, extend, settings, sink, progress);
 }
 
 Result<void> write_graph_index_of(const VectorIndex& vectors, const NeighbourGraph& graph,
@@ -269,7 +312,7 @@ Result<void> write_graph_index_of(const VectorIndex& vectors, const NeighbourGra
                 count, settings.graph.degree, count * settings.graph.degree,
                 graph.neighbours.size(), graph.degree);
   }
-  return write_graph(vectors, &graph, settings, sink, progress);
+  return write_graph(vectors, &graph, {}, settings, sink, progress);
 }
 
 }  // namespace sibyl::index
