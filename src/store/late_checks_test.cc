@@ -12,27 +12,30 @@ constexpr size_t kDimension = 512;
 constexpr size_t kRows = 1200;  // 2.4 MB of vectors: blocks of 1 MiB that hold nothing else
 constexpr const char* kFolder = "/data/collections/c/";
 
-DatabaseOptions options() {
+/// With a graph from `graph_vectors_min` vectors on.
+DatabaseOptions options(uint64_t graph_vectors_min = 1'000'000) {
   DatabaseOptions options = test_options(100'000);
+  options.graph_vectors_min = graph_vectors_min;
   options.checked_later_bytes_min = 1;
   options.flat_vectors_min = kRows;
   return options;
 }
 
 struct Filled {
-  Filled() {
-    auto database = *Database::open("/data", options(), files);
+  explicit Filled(size_t dimension = kDimension, size_t count = kRows) {
+    auto database =
+        *Database::open("/data", options(dimension == kDimension ? 1'000'000 : count), files);
     Schema schema = test_schema();
-    schema.vector_fields = {{"document", kDimension}};
+    schema.vector_fields = {{"document", dimension}};
     const auto rows = *database->create("c", schema, "{}");
     std::vector<Change> changes;
     base::Random random(1);
-    for (size_t i = 0; i < kRows; ++i) {
+    for (size_t i = 0; i < count; ++i) {
       Row row;
       row.id = "d" + std::to_string(i);
-      row.source = std::string(2000, 'x');
+      row.source = std::string(2'400'000 / count, 'x');
       row.texts = {"text"};
-      row.vectors = {std::vector<float>(kDimension)};
+      row.vectors = {std::vector<float>(dimension)};
       for (float& value : row.vectors[0]) {
         value = static_cast<float>(random.normal());
       }
@@ -61,11 +64,11 @@ std::vector<float> query() {
   return query;
 }
 
-TEST(LateChecks, ALargeIndexIsOpenedAfterTheCollection) {
+TEST(LateChecks, ALargeIndexAnswersAtOnceAndIsCheckedAfterwards) {
   Filled filled;
   auto database = *Database::open("/data", options(), filled.files);
   const auto rows = *database->find("c");
-  EXPECT_EQ(rows->statistics().vector_fields[0].indexed_vectors, 0U);
+  EXPECT_EQ(rows->statistics().vector_fields[0].indexed_vectors, kRows);
   const auto before = seen(*rows->snapshot(), *rows->snapshot()->search_vectors(0, query(), 5, {}));
   EXPECT_EQ(before.size(), 5U);
   database->settle();
@@ -113,6 +116,31 @@ TEST(LateChecks, ACompactionRightAfterOpeningChecksFirst) {
   const auto rows = *database->find("c");
   ASSERT_TRUE(rows->write({erase("d1")}));
   EXPECT_EQ(rows->compact({}, {}).error().code, Code::DataLoss);
+}
+
+TEST(LateChecks, AnIndexThatIsDamagedInTheMiddleIsMadeAgain) {
+  constexpr size_t kSmall = 16;
+  constexpr size_t kMany = 3500;  // 1.3 MB of nodes
+  Filled filled(kSmall, kMany);
+  const std::string name = filled.name_of(".graph");
+  ASSERT_FALSE(name.empty());
+  const size_t bytes = filled.files.status(kFolder + name)->bytes;
+  ASSERT_GT(bytes, (size_t{1} << 20) + 100'000);
+  for (size_t at = 0; at < 200; ++at) {
+    filled.files.flip(kFolder + name, (size_t{1} << 20) + 500 * at, 7);
+  }
+  auto database = *Database::open("/data", options(kMany), filled.files);
+  const auto rows = *database->find("c");
+  EXPECT_EQ(rows->statistics().vector_fields[0].index, "graph");
+  EXPECT_EQ(rows->statistics().vector_fields[0].indexed_vectors, kMany);
+  const std::vector<float> question(kSmall, 0.25F);
+  EXPECT_TRUE(rows->snapshot()->search_vectors(0, question, 5, nullptr));
+  database->settle();
+  EXPECT_EQ(rows->statistics().trouble, "");
+  EXPECT_EQ(rows->statistics().vector_fields[0].indexed_vectors, kMany);
+  EXPECT_NE(filled.name_of(".graph"), name);
+  EXPECT_TRUE(rows->verify());
+  EXPECT_EQ(rows->snapshot()->search_vectors(0, question, 5, nullptr)->size(), 5U);
 }
 
 TEST(LateChecks, TheStructureIsCheckedAtOnce) {

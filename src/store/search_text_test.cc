@@ -167,6 +167,8 @@ TEST(SearchText, ImpossibleQuestionsAreRefusedByName) {
 TEST(Tail, GivesTheLiveRowsOfATerm) {
   base::Random random(2);
   const auto analyzer = *text::Analyzer::create("en");
+  Schema schema;
+  schema.text_fields = {"title", "body"};
   for (const uint32_t rows : {1U, kTailBlockRows - 1, kTailBlockRows, 3 * kTailBlockRows + 7}) {
     Tail tail;
     auto live = std::make_shared<index::RowSet>(rows);
@@ -177,7 +179,7 @@ TEST(Tail, GivesTheLiveRowsOfATerm) {
         analyzer->analyze(random_text(random), terms);
         row->texts.emplace_back(index::count_terms(terms));
       }
-      tail.append(std::move(row));
+      tail.append(std::move(row), schema);
       if (random.below(3) > 0) {
         live->insert(number);
       }

@@ -1,15 +1,20 @@
 #include "store/internal/background.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/log.h"
+
 namespace sibyl::store {
 namespace {
 
-constexpr int kNice = 10;
+/// A processor that a question shares with them is its own but for one part in seventy.
+constexpr int kNice = 19;
+constexpr size_t kDroppedMax = 256;
 
 /// Queries go first: the scheduler takes this thread for one that computes, and weighs it lower.
 /// Threads that it starts inherit both. Where the system forbids it, work goes on as it is.
@@ -22,18 +27,29 @@ void lower_priority() {
 }  // namespace
 
 void run_below_queries(const std::function<void()>& work) {
-  std::jthread([&work] {
-    lower_priority();
+  std::jthread thread;
+  try {
+    thread = std::jthread([&work] {
+      lower_priority();
+      work();
+    });
+  } catch (const std::system_error&) {  // no thread to be had
     work();
-  }).join();
+  }
 }
 
 BackgroundWork::BackgroundWork(unsigned threads) {
-  for (unsigned i = 0; i < threads; ++i) {
-    threads_.emplace_back([this] { serve(WorkKind::Maintain); });
-  }
-  if (threads > 0) {
-    threads_.emplace_back([this] { serve(WorkKind::Seal); });
+  try {
+    if (threads > 0) {
+      threads_.emplace_back([this] { serve(WorkKind::Seal); });
+    }
+    for (unsigned i = 0; i < threads; ++i) {
+      threads_.emplace_back([this] { serve(WorkKind::Maintain); });
+    }
+  } catch (const std::system_error& error) {
+    // Writers seal for themselves where they must; what is there is merged and indexed later.
+    base::log_error("store", "{} of {} background threads could be started: {}", threads_.size(),
+                    threads + 1, error.what());
   }
 }
 
@@ -105,9 +121,19 @@ void BackgroundWork::settle() {
   changed_.wait(lock, [this] { return stopped_ || (waiting_.empty() && running_.empty()); });
 }
 
+void BackgroundWork::drop_later(std::shared_ptr<const void> last) {
+  const std::lock_guard lock(mutex_);
+  if (!stopped_ && !threads_.empty() && dropped_.size() < kDroppedMax) {
+    dropped_.push_back(std::move(last));
+    changed_.notify_all();
+  }
+}
+
 void BackgroundWork::stop() {
+  std::vector<std::shared_ptr<const void>> dropped;  // goes after the lock
   {
     const std::lock_guard lock(mutex_);
+    dropped.swap(dropped_);
     stopped_ = true;
     waiting_.clear();
   }
@@ -124,9 +150,20 @@ void BackgroundWork::serve(WorkKind kind) {
   lower_priority();
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stopped_ || find_waiting(kind) != waiting_.end(); });
+    const bool drops = kind == WorkKind::Seal;
+    changed_.wait(lock, [&] {
+      return stopped_ || (drops && !dropped_.empty()) || find_waiting(kind) != waiting_.end();
+    });
     if (stopped_) {
       return;
+    }
+    if (drops && !dropped_.empty()) {
+      std::vector<std::shared_ptr<const void>> dropped;
+      dropped.swap(dropped_);
+      lock.unlock();
+      dropped.clear();
+      lock.lock();
+      continue;
     }
     run(lock, take(find_waiting(kind)));
   }

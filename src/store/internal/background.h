@@ -46,6 +46,9 @@ class BackgroundWork {
   bool run_one();
   /// Returns when nothing waits and nothing runs. Without threads it runs what waits.
   void settle();
+  /// Lets go of something large in the background, which its last holder, a reader, would wait
+  /// for. Where nothing runs in the background, at the end of the call.
+  void drop_later(std::shared_ptr<const void> last);
   /// Asks running pieces to end, waits for them, and drops what waits.
   void stop();
 
@@ -70,8 +73,9 @@ class BackgroundWork {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Entries waiting_;  ///< guarded by mutex_
-  Entries running_;  ///< guarded by mutex_
+  Entries waiting_;                                   ///< guarded by mutex_
+  Entries running_;                                   ///< guarded by mutex_
+  std::vector<std::shared_ptr<const void>> dropped_;  ///< guarded by mutex_
   bool stopped_ = false;
   std::stop_source stop_;
   std::vector<std::jthread> threads_;

@@ -68,6 +68,18 @@ std::shared_ptr<const StateSnapshot> CollectionEngine::current() const {
   return published_;
 }
 
+/// A reader that holds the last of an old state would free its rows and unmap its files: that is
+/// left to the background.
+std::shared_ptr<const Snapshot> CollectionEngine::snapshot() const {
+  std::shared_ptr<const StateSnapshot> held = current();
+  const StateSnapshot* const shown = held.get();
+  return {shown, [held = std::move(held), background = background_](const Snapshot*) mutable {
+            if (held.use_count() == 1) {
+              background->drop_later(std::move(held));
+            }
+          }};
+}
+
 void CollectionEngine::publish(CollectionState state) {
   auto next = std::make_shared<const StateSnapshot>(std::move(state));
   const std::lock_guard lock(published_lock_);

@@ -74,7 +74,7 @@ class CollectionEngine final : public Collection,
   Result<void> set_settings(const std::string& settings) override;
   Result<WriteReceipt> write(std::vector<Change> changes,
                              std::optional<uint64_t> generation) override;
-  std::shared_ptr<const Snapshot> snapshot() const override { return current(); }
+  std::shared_ptr<const Snapshot> snapshot() const override;
   Result<void> seal() override;
   Result<void> compact(std::stop_token stop, const Progress& progress) override;
   Result<void> replace_vectors(const Schema& next, const std::string& settings,
@@ -123,13 +123,17 @@ class CollectionEngine final : public Collection,
   struct Seal {
     std::shared_ptr<const StateSnapshot> from;
     std::optional<SealedSegment> segment;  ///< none: no row of them is live
+    std::vector<BuiltIndex> indexes;       ///< over the segment
     uint64_t number = 0;                   ///< of the segment
+    uint64_t index_number = 0;             ///< of their files
     uint64_t first_log = 0;                ///< the log that goes on
   };
   /// The three parts of a seal; the first and the last with the turn.
   Result<void> seal_tail_now();
   Result<std::optional<Seal>> begin_seal();
   Result<void> write_seal(Seal& seal) const;
+  /// Flat codes of the new segment, where the collection is large enough for indexes.
+  void write_seal_indexes(Seal& seal) const;
   Result<void> finish_seal(Seal seal);
   /// All three with the turn: writers wait.
   Result<void> seal_under_turn();
@@ -177,15 +181,19 @@ class CollectionEngine final : public Collection,
   // What was left out when the collection was opened, as operations.
   Result<void> catch_up(Operations::Running& operation);
   Result<void> check_files(Operations::Running& operation);
-  Result<void> open_large_indexes(Operations::Running& operation);
+  Result<void> check_indexes(Operations::Running& operation);
+  void drop_index(const std::string& file_name);
 
   // Indexes, as operations.
   bool work_on_indexes(Operations::Running& operation);
-  Result<BuiltIndex> build_range(std::span<const SegmentState> segments, size_t field,
+  /// `before` is the state of the same generation whose graph may be extended, or null.
+  Result<BuiltIndex> build_range(const CollectionState* before,
+                                 std::span<const SegmentState> segments, size_t field,
                                  uint64_t generation, const IndexRange& range,
                                  Operations::Running& operation);
   Result<void> add_index(BuiltIndex built);
-  Result<std::vector<BuiltIndex>> build_ahead(const CollectionState& next,
+  Result<std::vector<BuiltIndex>> build_ahead(const CollectionState* before,
+                                              const CollectionState& next,
                                               std::span<const size_t> fields,
                                               Operations::Running& operation);
   friend class GenerationSwitch;
@@ -194,7 +202,8 @@ class CollectionEngine final : public Collection,
   Result<void> load_segments();
   /// Opens the indexes that the manifest names; those that are damaged leave it.
   void load_indexes(CollectionState& state);
-  Result<DerivedState> open_listed_index(const CollectionState& state, const ManifestFile& file);
+  Result<DerivedState> open_listed_index(const CollectionState& state, const ManifestFile& file,
+                                         bool later);
   Result<void> load_logs();
   Result<void> replay(std::span<const LogRecord> records, const std::string& path,
                       StateEditor& editor);
@@ -210,9 +219,9 @@ class CollectionEngine final : public Collection,
   const std::shared_ptr<MemoryBudget> memory_;
 
   Operations operations_;
-  std::vector<uint64_t> index_retry_vectors_;  ///< by field; of the operation that runs
-  std::vector<UncheckedFile> unchecked_;       ///< of the operation that runs
-  std::vector<ManifestFile> large_indexes_;    ///< not opened yet; of the operation that runs
+  std::vector<uint64_t> index_retry_vectors_;   ///< by field; of the operation that runs
+  std::vector<UncheckedFile> unchecked_;        ///< of the operation that runs
+  std::vector<std::string> unchecked_indexes_;  ///< names of files; of the operation that runs
   std::mutex sealing_;
   mutable std::mutex turn_;
   Manifest manifest_;               ///< guarded by turn_

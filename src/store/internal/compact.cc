@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "store/internal/collection_engine.h"
+#include "store/internal/merge_memory.h"
 #include "store/internal/merge_policy.h"
 
 namespace sibyl::store {
@@ -68,6 +69,12 @@ Result<void> CollectionEngine::merge_range(size_t first, size_t count,
   if (!rows) {
     return pass_on(rows);
   }
+  auto memory = memory_->take(
+      merge_bytes(part, *rows),
+      fmt::format("merging {} segments of '{}' ({} rows)", count, name_, rows->size()));
+  if (!memory) {
+    return pass_on(memory);
+  }
   uint64_t number = 0;
   {
     const std::lock_guard turn(turn_);
@@ -124,7 +131,7 @@ Result<std::vector<BuiltIndex>> CollectionEngine::build_for_merge(
     next.segments.insert(after, merged->state);
   }
   place_indexes(next);
-  return build_ahead(next, fields, operation);
+  return build_ahead(&before, next, fields, operation);
 }
 
 /// Seals add segments behind the merged ones meanwhile, and writes delete rows of them.
@@ -213,6 +220,9 @@ bool CollectionEngine::work_on_maintenance(const std::stop_token& stop) {
   if (!merged && merged.error().code != Code::Interrupted) {
     base::log_error("store", "collection '{}' could not merge {} segments (they stay): {}", name_,
                     range->count, merged.error().message);
+  }
+  if (!merged && merged.error().code == Code::ResourceExhausted) {
+    return work_on_indexes(*operation);  // which may need less
   }
   return merged.has_value();
 }

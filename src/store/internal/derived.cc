@@ -17,29 +17,38 @@ std::shared_ptr<const StackedVectors> stack(std::span<const SegmentState> segmen
   return std::make_shared<const StackedVectors>(std::move(parts));
 }
 
-/// What a build holds at its height: a copy of the vectors for the graph, or codes and samples.
-uint64_t estimate_bytes(const StackedVectors& vectors, bool graph) {
-  const uint64_t per_vector = graph ? vectors.dimension() * sizeof(float) + 8 * kGraphDegree + 256
-                                    : vectors.dimension() + 64;
-  return vectors.vectors() * per_vector;
-}
-
-Result<void> write_index(bool graph, const StackedVectors& vectors, const DatabaseOptions& options,
-                         uint64_t memory_bytes_max, const index::ByteSink& sink,
-                         const index::BuildProgress& progress) {
-  if (!graph) {
-    index::FlatSettings settings;
-    settings.seed = kIndexSeed;
-    settings.threads = options.build_threads;
-    settings.memory_bytes_max = memory_bytes_max;
-    return index::write_flat_index(vectors, settings, sink, progress);
-  }
+index::GraphSettings graph_settings(const DatabaseOptions& options) {
   index::GraphSettings settings;
   settings.graph.degree = kGraphDegree;
   settings.graph.seed = kIndexSeed;
   settings.graph.threads = options.build_threads;
-  settings.graph.memory_bytes_max = memory_bytes_max;
+  return settings;
+}
+
+/// `memory_bytes` were granted: what the build says that it needs.
+Result<void> write_index(const IndexPlan& plan, const StackedVectors& vectors,
+                         const DatabaseOptions& options, uint64_t memory_bytes,
+                         const index::ByteSink& sink, const index::BuildProgress& progress) {
+  if (!plan.graph) {
+    index::FlatSettings settings;
+    settings.seed = kIndexSeed;
+    settings.threads = options.build_threads;
+    settings.memory_bytes_max = memory_bytes;
+    return index::write_flat_index(vectors, settings, sink, progress);
+  }
+  index::GraphSettings settings = graph_settings(options);
+  settings.graph.memory_bytes_max = memory_bytes;
+  if (plan.old != nullptr && plan.removed) {
+    return index::extend_graph_index(*plan.old, *plan.removed, vectors, settings, sink, progress);
+  }
   return index::write_graph_index(vectors, settings, sink, progress);
+}
+
+/// What an opened index may hold: places of vectors, and the nodes of a graph, which are copied.
+uint64_t resident_bytes_max(std::string_view kind, const StackedVectors& vectors,
+                            uint64_t file_bytes) {
+  const uint64_t places = (vectors.rows() + 1 + 2 * vectors.vectors()) * sizeof(uint32_t);
+  return places + (kind == kGraphKind ? file_bytes : 0);
 }
 
 }  // namespace
@@ -50,13 +59,15 @@ bool is_derived_kind(std::string_view kind) {
 
 Result<std::unique_ptr<index::VectorIndex>> open_derived(
     std::string_view kind, std::shared_ptr<const base::FileView> view, const std::string& path,
-    std::shared_ptr<const index::VectorIndex> vectors) {
-  return kind == kGraphKind ? index::open_graph_index(std::move(view), path, std::move(vectors))
-                            : index::open_flat_index(std::move(view), path, std::move(vectors));
+    std::shared_ptr<const index::VectorIndex> vectors, bool later) {
+  return kind == kGraphKind
+             ? index::open_graph_index(std::move(view), path, std::move(vectors), later)
+             : index::open_flat_index(std::move(view), path, std::move(vectors), later);
 }
 
 Result<DerivedState> open_index(const Folder& folder, const ManifestFile& file,
-                                std::span<const SegmentState> segments, MemoryBudget& memory) {
+                                std::span<const SegmentState> segments, MemoryBudget& memory,
+                                bool later) {
   DerivedState state;
   state.name = file.name;
   state.field = file.field;
@@ -67,15 +78,17 @@ Result<DerivedState> open_index(const Folder& folder, const ManifestFile& file,
     return pass_on(view);
   }
   const std::string path = folder.path_of(file.name);
-  auto opened = open_derived(file.kind, std::move(*view), path, state.vectors);
+  // Before there is anything of it, so that what does not fit is never taken.
+  auto share = memory.take(resident_bytes_max(file.kind, *state.vectors, (*view)->bytes().size()),
+                           "the index " + path);
+  if (!share) {
+    return pass_on(share);
+  }
+  auto opened = open_derived(file.kind, std::move(*view), path, state.vectors, later);
   if (!opened) {
     return pass_on(opened);
   }
   state.index = std::move(*opened);
-  auto share = memory.take(state.index->resident_bytes(), "the index " + path);
-  if (!share) {
-    return pass_on(share);
-  }
   state.memory = std::move(*share);
   return state;
 }
@@ -95,21 +108,25 @@ Result<BuiltIndex> build_index(const Folder& folder, const IndexPlan& plan,
   for (const SegmentState& segment : plan.segments) {
     built.file.segments.push_back(segment.number);
   }
-  const uint64_t needed = estimate_bytes(*vectors, plan.graph);
+  uint64_t needed = plan.graph ? index::graph_build_bytes(*vectors, graph_settings(options))
+                               : index::flat_build_bytes(*vectors);
+  if (plan.graph && plan.removed) {
+    needed += plan.removed->size() * (kGraphDegree + 2) * sizeof(uint32_t);
+  }
   auto share =
       memory.take(needed, fmt::format("a {} index of {} vectors", kind, vectors->vectors()));
   if (!share) {
     return pass_on(share);
   }
   Result<uint64_t> bytes = folder.write(built.file.name, [&](const index::ByteSink& sink) {
-    return write_index(plan.graph, *vectors, options, needed + memory.free_bytes(), sink, progress);
+    return write_index(plan, *vectors, options, needed, sink, progress);
   });
   if (!bytes) {
     return pass_on(bytes);
   }
   share->reset();
   built.file.bytes = *bytes;
-  Result<DerivedState> opened = open_index(folder, built.file, plan.segments, memory);
+  Result<DerivedState> opened = open_index(folder, built.file, plan.segments, memory, false);
   if (!opened) {
     folder.discard(built.file.name);
     return pass_on(opened);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct IndexPlan {
   uint64_t generation = 0;
   bool graph = false;
   uint64_t number = 0;  ///< of the file
+  /// A graph that may be extended, none or the vectors of it that are gone.
+  std::shared_ptr<const index::VectorIndex> old;
+  std::optional<index::RowSet> removed;
 };
 
 /// Builds, writes and opens an index. Interrupted when `progress` says so; ResourceExhausted or
@@ -34,14 +38,16 @@ Result<BuiltIndex> build_index(const Folder& folder, const IndexPlan& plan,
                                const DatabaseOptions& options, MemoryBudget& memory,
                                const index::BuildProgress& progress);
 
-/// Opens an index that the manifest names, over the segments that it covers.
+/// Opens an index that the manifest names, over the segments that it covers; `later`: see
+/// index::open_flat_index.
 Result<DerivedState> open_index(const Folder& folder, const ManifestFile& file,
-                                std::span<const SegmentState> segments, MemoryBudget& memory);
+                                std::span<const SegmentState> segments, MemoryBudget& memory,
+                                bool later);
 
 /// Opens the file of an index of a derived kind over the vectors that it was made from.
 Result<std::unique_ptr<index::VectorIndex>> open_derived(
     std::string_view kind, std::shared_ptr<const base::FileView> view, const std::string& path,
-    std::shared_ptr<const index::VectorIndex> vectors);
+    std::shared_ptr<const index::VectorIndex> vectors, bool later = false);
 
 bool is_derived_kind(std::string_view kind);
 

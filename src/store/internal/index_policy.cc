@@ -7,6 +7,9 @@
 namespace sibyl::store {
 namespace {
 
+/// More indexes than these beside the large one become one.
+constexpr size_t kIndexesMax = 8;
+
 uint64_t count_vectors(std::span<const uint64_t> vectors, const IndexRange& range) {
   const auto part = vectors.subspan(range.first, range.count);
   return std::accumulate(part.begin(), part.end(), uint64_t{0});
@@ -37,7 +40,7 @@ std::optional<IndexRange> choose_build(std::span<const uint64_t> vectors,
   if (outgrown || total - main_vectors >= std::max({flat_min, main_vectors / 4, uint64_t{1}})) {
     return all;
   }
-  if (total - indexed < std::max<uint64_t>(flat_min / 4, 1)) {
+  if (built.size() <= 1 + kIndexesMax && total - indexed < std::max<uint64_t>(flat_min / 16, 1)) {
     return std::nullopt;
   }
   const size_t end = main->first + main->count;

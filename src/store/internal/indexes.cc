@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "store/internal/collection_engine.h"
+#include "store/internal/graph_extension.h"
 #include "store/internal/index_policy.h"
 
 namespace sibyl::store {
@@ -28,6 +29,19 @@ std::vector<IndexRange> index_ranges(const CollectionState& state, size_t field)
   return ranges;
 }
 
+/// The graph of the field, when what is planned differs little from it.
+void find_old_graph(const CollectionState& before, IndexPlan& plan) {
+  for (const DerivedState& derived : before.derived) {
+    if (derived.field == plan.field && derived.index->kind() == kGraphKind) {
+      plan.old = derived.index;
+      plan.removed = removed_vectors(
+          std::span(before.segments).subspan(derived.first, derived.segments.size()), plan.segments,
+          plan.field);
+      return;
+    }
+  }
+}
+
 bool is_short_of_memory(const Error& error) {
   return error.code == Code::ResourceExhausted || error.code == Code::TooLarge;
 }
@@ -35,14 +49,15 @@ bool is_short_of_memory(const Error& error) {
 }  // namespace
 
 Result<DerivedState> CollectionEngine::open_listed_index(const CollectionState& state,
-                                                         const ManifestFile& file) {
+                                                         const ManifestFile& file, bool later) {
   const size_t first = find_segments(state.segments, file.segments);
   if (first == state.segments.size() || file.field >= state.schema->vector_fields.size() ||
       file.generation != state.schema->generation) {
     return index::damaged(folder_.path_of(file.name), "it is of segments that are no neighbours");
   }
-  Result<DerivedState> opened = open_index(
-      folder_, file, std::span(state.segments).subspan(first, file.segments.size()), *memory_);
+  Result<DerivedState> opened =
+      open_index(folder_, file, std::span(state.segments).subspan(first, file.segments.size()),
+                 *memory_, later);
   if (!opened) {
     base::log_warning("store", "{}; vectors are compared one by one until it is made again",
                       opened.error().message);
@@ -50,18 +65,19 @@ Result<DerivedState> CollectionEngine::open_listed_index(const CollectionState& 
   return opened;
 }
 
+/// Large ones by their structure; check_indexes reads them whole.
 void CollectionEngine::load_indexes(CollectionState& state) {
   std::erase_if(manifest_.files, [&](const ManifestFile& file) {
     if (!is_derived_kind(file.kind)) {
       return false;
     }
-    if (file.bytes >= options_.checked_later_bytes_min) {
-      large_indexes_.push_back(file);
-      return false;
-    }
-    Result<DerivedState> opened = open_listed_index(state, file);
+    const bool later = file.bytes >= options_.checked_later_bytes_min;
+    Result<DerivedState> opened = open_listed_index(state, file, later);
     if (opened) {
       state.derived.push_back(std::move(*opened));
+      if (later) {
+        unchecked_indexes_.push_back(file.name);
+      }
     }
     return !opened;
   });
@@ -69,32 +85,39 @@ void CollectionEngine::load_indexes(CollectionState& state) {
 }
 
 Result<void> CollectionEngine::catch_up(Operations::Running& operation) {
-  Result<void> done = open_large_indexes(operation);
+  Result<void> done = check_indexes(operation);
   return done ? check_files(operation) : done;
 }
 
-/// Until one is opened its vectors are compared one by one.
-Result<void> CollectionEngine::open_large_indexes(Operations::Running& operation) {
-  while (!large_indexes_.empty()) {
-    if (operation.stopped()) {
-      return fail(Code::Interrupted, "opening the indexes of '{}' was stopped", name_);
+/// A damaged one goes; the background makes it again.
+Result<void> CollectionEngine::check_indexes(Operations::Running& operation) {
+  while (!unchecked_indexes_.empty()) {
+    const std::string& name = unchecked_indexes_.back();
+    auto view = folder_.map(name);
+    Result<void> checked = view ? index::check_container((*view)->bytes(), folder_.path_of(name),
+                                                         [&] { return operation.stopped(); })
+                                : pass_on(view);
+    if (!checked && checked.error().code == Code::Interrupted) {
+      return checked;
     }
-    const ManifestFile file = std::move(large_indexes_.back());
-    large_indexes_.pop_back();
-    Result<DerivedState> opened = open_listed_index(current()->state(), file);
-    const std::lock_guard turn(turn_);
-    if (!opened) {
-      std::erase_if(manifest_.files,
-                    [&](const ManifestFile& other) { return other.name == file.name; });
-      folder_.discard(file.name);
-      continue;
+    if (!checked) {
+      base::log_warning("store", "{}; vectors are compared one by one until it is made again",
+                        checked.error().message);
+      drop_index(name);
     }
-    CollectionState state = current()->state();
-    state.derived.push_back(std::move(*opened));
-    place_indexes(state);
-    publish(std::move(state));
+    unchecked_indexes_.pop_back();
   }
   return {};
+}
+
+void CollectionEngine::drop_index(const std::string& file_name) {
+  const std::lock_guard turn(turn_);
+  CollectionState state = current()->state();
+  std::erase_if(state.derived,
+                [&](const DerivedState& derived) { return derived.name == file_name; });
+  std::erase_if(manifest_.files, [&](const ManifestFile& file) { return file.name == file_name; });
+  folder_.discard(file_name);
+  publish(std::move(state));
 }
 
 /// Before anything is made from large files that were opened by their structure alone.
@@ -126,7 +149,8 @@ Result<void> CollectionEngine::check_files(Operations::Running& operation) {
 }
 
 /// Builds over a part of `segments`; a graph that memory is too short for becomes flat codes.
-Result<BuiltIndex> CollectionEngine::build_range(std::span<const SegmentState> segments,
+Result<BuiltIndex> CollectionEngine::build_range(const CollectionState* before,
+                                                 std::span<const SegmentState> segments,
                                                  size_t field, uint64_t generation,
                                                  const IndexRange& range,
                                                  Operations::Running& operation) {
@@ -135,6 +159,9 @@ Result<BuiltIndex> CollectionEngine::build_range(std::span<const SegmentState> s
   plan.field = field;
   plan.generation = generation;
   plan.graph = range.graph;
+  if (before != nullptr && range.graph) {
+    find_old_graph(*before, plan);
+  }
   {
     const std::lock_guard turn(turn_);
     plan.number = take_number();
@@ -177,7 +204,7 @@ bool CollectionEngine::work_on_indexes(Operations::Running& operation) {
     }
     operation.rename("index");
     Result<BuiltIndex> built =
-        build_range(state.segments, field, state.schema->generation, *range, operation);
+        build_range(&state, state.segments, field, state.schema->generation, *range, operation);
     const bool as_wanted = built && (built->file.kind == kGraphKind) == range->graph;
     Result<void> added = built ? add_index(std::move(*built)) : pass_on(built);
     if (!added && added.error().code == Code::Interrupted) {
@@ -219,7 +246,8 @@ Result<void> CollectionEngine::add_index(BuiltIndex built) {
 
 /// The indexes that take the place of those which a change of segments ends, so that no question
 /// waits for them after it. Without them the change goes on; the background makes them later.
-Result<std::vector<BuiltIndex>> CollectionEngine::build_ahead(const CollectionState& next,
+Result<std::vector<BuiltIndex>> CollectionEngine::build_ahead(const CollectionState* before,
+                                                              const CollectionState& next,
                                                               std::span<const size_t> fields,
                                                               Operations::Running& operation) {
   std::vector<BuiltIndex> built;
@@ -230,7 +258,7 @@ Result<std::vector<BuiltIndex>> CollectionEngine::build_ahead(const CollectionSt
       continue;
     }
     Result<BuiltIndex> made =
-        build_range(next.segments, field, next.schema->generation, *range, operation);
+        build_range(before, next.segments, field, next.schema->generation, *range, operation);
     if (made) {
       built.push_back(std::move(*made));
     } else if (made.error().code == Code::Interrupted) {

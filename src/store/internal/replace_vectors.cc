@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "store/internal/collection_engine.h"
+#include "store/internal/merge_memory.h"
 
 namespace sibyl::store {
 namespace {
@@ -79,7 +80,7 @@ class GenerationSwitch {
     }
     std::vector<size_t> fields(next_->vector_fields.size());
     std::iota(fields.begin(), fields.end(), 0);
-    Result<std::vector<BuiltIndex>> built = engine_.build_ahead(next, fields, operation_);
+    Result<std::vector<BuiltIndex>> built = engine_.build_ahead(nullptr, next, fields, operation_);
     if (!built) {
       return pass_on(built);
     }
@@ -105,6 +106,12 @@ class GenerationSwitch {
 
   Result<void> make_segment(const StateSnapshot& snapshot, uint32_t number) {
     const SegmentState& segment = snapshot.state().segments[number];
+    auto memory = engine_.memory_->take(
+        replace_bytes(segment, *next_),
+        fmt::format("making new vectors of {} rows of '{}'", segment.live_rows, engine_.name_));
+    if (!memory) {
+      return pass_on(memory);
+    }
     std::vector<index::VectorFileBuilder> builders;
     for (const VectorField& field : next_->vector_fields) {
       builders.emplace_back(field.dimension);

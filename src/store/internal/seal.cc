@@ -58,6 +58,7 @@ Result<std::optional<CollectionEngine::Seal>> CollectionEngine::begin_seal() {
   }
   seal.first_log = log_->number();
   seal.number = take_number();
+  seal.index_number = take_number();
   return seal;
 }
 
@@ -71,13 +72,42 @@ Result<void> CollectionEngine::write_seal(Seal& seal) const {
     return pass_on(segment);
   }
   seal.segment = std::move(*segment);
+  write_seal_indexes(seal);
   return {};
+}
+
+/// Without them the background makes up for it.
+void CollectionEngine::write_seal_indexes(Seal& seal) const {
+  const CollectionState& state = seal.from->state();
+  const SegmentState& made = seal.segment->state;
+  for (size_t field = 0; field < state.schema->vector_fields.size(); ++field) {
+    uint64_t vectors = made.vectors[field]->vectors();
+    for (const SegmentState& segment : state.segments) {
+      vectors += segment.vectors[field]->vectors();
+    }
+    if (made.vectors[field]->vectors() == 0 || vectors < options_.flat_vectors_min) {
+      continue;
+    }
+    IndexPlan plan;
+    plan.segments = {&made, 1};
+    plan.field = field;
+    plan.generation = state.schema->generation;
+    plan.number = seal.index_number;
+    Result<BuiltIndex> built = build_index(folder_, plan, options_, *memory_, {});
+    if (!built) {
+      base::log_warning("store", "collection '{}': new rows are compared one by one: {}", name_,
+                        built.error().message);
+      continue;
+    }
+    seal.segment->files.push_back(built->file);
+    seal.indexes.push_back(std::move(*built));
+  }
 }
 
 namespace {
 
 /// What is left of a tail without its first rows.
-Tail tail_after(const Tail& tail, uint32_t first) {
+Tail tail_after(const Tail& tail, uint32_t first, const Schema& schema) {
   Tail rest;
   auto live = std::make_shared<index::RowSet>(tail.rows - first);
   for (uint32_t row = first; row < tail.rows; ++row) {
@@ -85,7 +115,7 @@ Tail tail_after(const Tail& tail, uint32_t first) {
       live->insert(rest.rows);
       ++rest.live_rows;
     }
-    rest.append(tail.blocks[row / kTailBlockRows]->rows[row % kTailBlockRows]);
+    rest.append(tail.blocks[row / kTailBlockRows]->rows[row % kTailBlockRows], schema);
   }
   if (rest.rows > 0) {
     rest.live = std::move(live);
@@ -117,14 +147,19 @@ Result<void> CollectionEngine::finish_seal(Seal seal) {
   const std::shared_ptr<const StateSnapshot> before = current();
   const Tail& then = seal.from->state().tail;
   CollectionState state = before->state();
-  state.tail = tail_after(state.tail, then.rows);
+  state.tail = tail_after(state.tail, then.rows, *state.schema);
   Manifest next = manifest_;
   std::vector<ManifestFile> written;
   if (seal.segment) {
     take_over_deletes(then, before->state().tail, seal.segment->state);
     written = seal.segment->files;
-    next.files.insert(next.files.end(), written.begin(), written.end());
+    std::copy_if(written.begin(), written.end(), std::back_inserter(next.files),
+                 [](const ManifestFile& file) { return !is_derived_kind(file.kind); });
     state.segments.push_back(std::move(seal.segment->state));
+    for (BuiltIndex& index : seal.indexes) {
+      install_index(std::move(index), state, next);
+    }
+    place_indexes(state);
   }
   next.sealed_sequence = seal.from->sequence();
   next.first_log = seal.first_log;

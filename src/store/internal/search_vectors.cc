@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "simd/distance.h"
 #include "store/internal/state_snapshot.h"
@@ -19,6 +21,18 @@ index::VectorHit score_tail_row(const TailRow& row, size_t field, std::span<cons
     }
   }
   return hit;
+}
+
+constexpr float kNoFloor = -std::numeric_limits<float>::infinity();
+
+/// What a further row must score to be among the k best of those found: the others are dropped.
+/// Below every score while there are fewer.
+float floor_of(std::vector<Hit>& hits, size_t k) {
+  if (hits.size() < k) {
+    return kNoFloor;
+  }
+  keep_best(hits, k);
+  return hits.back().score;
 }
 
 }  // namespace
@@ -67,13 +81,71 @@ void StateSnapshot::search_index(const DerivedState& derived, std::span<const fl
     }
   }
   std::vector<index::VectorHit> found;
-  derived.index->search(query, k, rows, found);
+  index::SearchOptions options;
+  options.floor = floor_of(hits, k);
+  derived.index->search_with(query, k, rows, options, found);
   for (const index::VectorHit& hit : found) {
     const size_t part = vectors.part_of(hit.row);
     const RowRef ref{static_cast<uint32_t>(derived.first + part),
                      hit.row - vectors.first_row(part)};
     hits.push_back({ref, sequence_of(ref), hit.part, hit.score});
   }
+}
+
+void StateSnapshot::search_tail_vectors(size_t field, std::span<const float> query, size_t k,
+                                        const Selection* selection, std::vector<Hit>& hits) const {
+  const index::RowSet* allowed_rows = allowed(tail_number(), selection);
+  if (allowed_rows == nullptr) {
+    return;
+  }
+  const Tail& tail = state_.tail;
+  const TailQuery coded(query);
+  float floor = floor_of(hits, k);
+  std::vector<uint32_t> rows;
+  for (uint32_t first = 0; first < tail.rows; first += kTailBlockRows) {
+    const TailBlock& block = *tail.blocks[first / kTailBlockRows];
+    const uint32_t count = std::min(kTailBlockRows, tail.rows - first);
+    if (count == kTailBlockRows && floor > kNoFloor) {
+      block.codes[field].may_reach(coded, floor, rows);
+    } else {
+      rows.resize(count);
+      std::iota(rows.begin(), rows.end(), 0U);
+    }
+    for (const uint32_t row : rows) {
+      if (!allowed_rows->contains(first + row)) {
+        continue;
+      }
+      const TailRow& about = *block.rows[row];
+      const index::VectorHit hit = score_tail_row(about, field, query);
+      if (hit.score > index::kNoVector) {
+        hits.push_back({{tail_number(), first + row}, about.sequence, hit.part, hit.score});
+      }
+    }
+    if (hits.size() >= 2 * k + kTailBlockRows || (hits.size() >= k && !(floor > kNoFloor))) {
+      floor = floor_of(hits, k);
+    }
+  }
+}
+
+std::vector<bool> StateSnapshot::search_indexes(size_t field, std::span<const float> query,
+                                                size_t k, const Selection* selection,
+                                                std::vector<Hit>& hits) const {
+  std::vector<const DerivedState*> indexes;
+  std::vector<bool> is_covered(state_.segments.size(), false);
+  for (const DerivedState& derived : state_.derived) {
+    if (derived.field == field) {
+      indexes.push_back(&derived);
+      std::fill_n(is_covered.begin() + static_cast<ptrdiff_t>(derived.first),
+                  derived.segments.size(), true);
+    }
+  }
+  std::sort(indexes.begin(), indexes.end(), [](const DerivedState* a, const DerivedState* b) {
+    return a->vectors->vectors() > b->vectors->vectors();
+  });
+  for (const DerivedState* const derived : indexes) {
+    search_index(*derived, query, k, selection, hits);
+  }
+  return is_covered;
 }
 
 Result<std::vector<Hit>> StateSnapshot::search_vectors(size_t vector_field,
@@ -87,15 +159,11 @@ Result<std::vector<Hit>> StateSnapshot::search_vectors(size_t vector_field,
     return pass_on(checked);
   }
   std::vector<Hit> hits;
-  std::vector<index::VectorHit> found;
-  std::vector<bool> is_covered(state_.segments.size(), false);
-  for (const DerivedState& derived : state_.derived) {
-    if (derived.field == vector_field) {
-      search_index(derived, query, k, selection, hits);
-      std::fill_n(is_covered.begin() + static_cast<ptrdiff_t>(derived.first),
-                  derived.segments.size(), true);
-    }
+  if (k == 0) {
+    return hits;
   }
+  const std::vector<bool> is_covered = search_indexes(vector_field, query, k, selection, hits);
+  std::vector<index::VectorHit> found;
   for (uint32_t i = 0; i < tail_number(); ++i) {
     if (is_covered[i]) {
       continue;
@@ -106,16 +174,7 @@ Result<std::vector<Hit>> StateSnapshot::search_vectors(size_t vector_field,
       hits.push_back({{i, hit.row}, segment.segment->sequence(hit.row), hit.part, hit.score});
     }
   }
-  if (const index::RowSet* rows = allowed(tail_number(), selection)) {
-    rows->for_each([&](size_t number) {
-      const auto row = static_cast<uint32_t>(number);
-      const TailRow& tail = state_.tail.row(row);
-      const index::VectorHit hit = score_tail_row(tail, vector_field, query);
-      if (hit.score > index::kNoVector) {
-        hits.push_back({{tail_number(), row}, tail.sequence, hit.part, hit.score});
-      }
-    });
-  }
+  search_tail_vectors(vector_field, query, k, selection, hits);
   keep_best(hits, k);
   return hits;
 }

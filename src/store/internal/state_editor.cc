@@ -91,7 +91,7 @@ Outcome StateEditor::put(std::shared_ptr<TailRow> row, uint64_t sequence) {
     state_.text_lengths[field] += row->texts[field].length();
   }
   ids_.emplace(row->id_hash, number);
-  tail.append(std::move(row));
+  tail.append(std::move(row), *state_.schema);
   state_.sequence = sequence;
   return killed > 0 ? Outcome::Updated : Outcome::Added;
 }

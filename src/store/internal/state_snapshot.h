@@ -65,6 +65,13 @@ class StateSnapshot final : public Snapshot {
  private:
   void search_index(const DerivedState& derived, std::span<const float> query, size_t k,
                     const Selection* selection, std::vector<Hit>& hits) const;
+  /// The indexes of a field, the largest first: what it finds spares most of the comparisons in
+  /// the others. Gives the segments that they cover.
+  std::vector<bool> search_indexes(size_t field, std::span<const float> query, size_t k,
+                                   const Selection* selection, std::vector<Hit>& hits) const;
+  /// Adds what of the tail may be among the k best; needs k > 0.
+  void search_tail_vectors(size_t field, std::span<const float> query, size_t k,
+                           const Selection* selection, std::vector<Hit>& hits) const;
   uint32_t tail_number() const { return static_cast<uint32_t>(state_.segments.size()); }
   Result<void> check_search(size_t k, const Selection* selection) const;
   Result<void> check_query(size_t vector_field, std::span<const float> query) const;

@@ -71,18 +71,24 @@ std::span<const TailPosting> TailBlockTerms::find(std::string_view term, uint64_
   return {};
 }
 
-void Tail::append(std::shared_ptr<const TailRow> row) {
+void Tail::append(std::shared_ptr<const TailRow> row, const Schema& schema) {
   if (rows == blocks.size() * kTailBlockRows) {
     blocks.push_back(std::make_shared<TailBlock>());
   }
   TailBlock& block = *blocks[rows / kTailBlockRows];
-  const size_t fields = row->texts.size();
   block.rows[rows % kTailBlockRows] = std::move(row);
   ++rows;
   if (rows % kTailBlockRows == 0) {
     block.terms.clear();
-    for (size_t field = 0; field < fields; ++field) {
+    for (size_t field = 0; field < schema.text_fields.size(); ++field) {
       block.terms.emplace_back(block.rows, field);
+    }
+    block.codes.clear();
+    for (size_t field = 0; field < schema.vector_fields.size(); ++field) {
+      TailBlockCodes& codes = block.codes.emplace_back(schema.vector_fields[field].dimension);
+      for (const auto& row_of_block : block.rows) {
+        codes.add_row(row_of_block->row.vectors[field]);
+      }
     }
   }
 }

@@ -10,7 +10,9 @@
 
 #include "index/postings.h"
 #include "index/row_set.h"
+#include "store/internal/tail_codes.h"
 #include "store/row.h"
+#include "store/schema.h"
 
 namespace sibyl::store {
 
@@ -78,10 +80,11 @@ class TailBlockTerms {
 inline constexpr uint32_t kTailBlockRows = 64;
 
 /// Slots are filled in order by the one writer, each before a tail that counts it is published; the
-/// terms with the last one.
+/// terms and codes with the last one.
 struct TailBlock {
   std::array<std::shared_ptr<const TailRow>, kTailBlockRows> rows;
   std::vector<TailBlockTerms> terms;  ///< one a text field
+  std::vector<TailBlockCodes> codes;  ///< one a vector field
 };
 
 /// The rows of the tail as one snapshot sees them. A value: copies share the blocks.
@@ -96,7 +99,7 @@ struct Tail {
   }
   /// Fills the next slot and counts the row; who may call it: see TailBlock. `live` and `live_rows`
   /// stay as they are.
-  void append(std::shared_ptr<const TailRow> row);
+  void append(std::shared_ptr<const TailRow> row, const Schema& schema);
   /// Appends the live rows that hold a term of a text field, ascending; `hash` is hash64 of it.
   void read(size_t field, std::string_view term, uint64_t hash,
             std::vector<TailPosting>& out) const;
