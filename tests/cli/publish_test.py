@@ -3,9 +3,13 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import urllib.request
 
 from harness import BERT, CliTest, main
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "objects"))
+import s3_double  # noqa: E402
 
 
 class Publish(CliTest):
@@ -33,7 +37,7 @@ class Publish(CliTest):
     def test_over_the_network_the_files_are_uploaded(self):
         _, address = self.serve()
         self.publish(f"http://{address}")
-        self.assertEqual(json.loads(self.read("workspace/report/publish.json")), {"model": "house@1"})
+        self.assertEqual(json.loads(self.read("workspace/report/publish.json")), {"model": "house@1", "version": "1"})
         model = self.ask(address, "/v1/models/house")
         with open(os.path.join(self.workspace, "model", "sibyl.json"), encoding="utf-8") as file:
             written = json.load(file)["checksums"]
@@ -68,6 +72,24 @@ class Publish(CliTest):
         self.publish(f"http://{address}")
         self.assertEqual(self.uploads(address), before)
         self.assertEqual(self.ask(address, "/v1/models/house")["version"], 2)
+
+    def test_with_a_store_the_model_lies_there_under_the_same_version(self):
+        url, store = s3_double.start()
+        env = {"AWS_ENDPOINT_URL": url, "AWS_REGION": "eu-test-1", "AWS_ACCESS_KEY_ID": "test-key",
+               "AWS_SECRET_ACCESS_KEY": "test-secret", "SIBYL_STORE": "s3://bucket/prefix"}
+        _, address = self.serve()
+        self.publish(f"http://{address}", env=env)
+        self.assertEqual(json.loads(self.read("workspace/report/publish.json")),
+                         {"model": "house@1", "version": "1", "uri": "s3://bucket/prefix/models/house/1"})
+        stored = json.loads(store.objects["bucket/prefix/models/house/1/sibyl.json"][0])
+        self.assertEqual((stored["name"], stored["version"]), ("house", "1"))
+        for path, checksum in stored["checksums"].items():
+            body = store.objects[f"bucket/prefix/models/house/1/{path}"][0]
+            self.assertEqual(hashlib.sha256(body).hexdigest(), checksum)
+        # Without an answer server the store is enough.
+        os.remove(self.path("workspace/done/publish"))
+        self.sibyl("step", "publish", "--workspace", self.workspace, env=env)
+        self.assertEqual(len([k for k in store.objects if k.endswith("/claim")]), 1)
 
     def test_a_file_that_is_not_what_sibyl_json_says_is_refused(self):
         _, address = self.serve()

@@ -180,10 +180,17 @@ class Status(Commands):
         pod = {"kind": "Pod", "metadata": {"name": "run1-train-1", "labels": labels}, "spec": {},
                "status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
                                                               "message": "0/2 nodes are available: Insufficient nvidia.com/gpu"}]}}
-        self.cluster(extra=[pod])
+        scheduled = {"kind": "Workflow", "metadata": {"name": "nightly", "labels": {}, "creationTimestamp": "2026-11-29"},
+                     "spec": {"workflowTemplateRef": {"name": "sibyl-coldstart"}}, "status": {"phase": "Succeeded"}}
+        other = {"kind": "Workflow", "metadata": {"name": "other", "labels": {}},
+                 "spec": {"workflowTemplateRef": {"name": "not-ours"}}}
+        self.cluster(extra=[pod, scheduled, other])
         self.sibyl("cluster", "submit", self.job, "--run", "run1")
         runs = json.loads(self.sibyl("--json", "cluster", "status").stdout)["runs"]
-        self.assertEqual([(x["run"], x["kind"], x["state"]) for x in runs], [("run1", "supervised", "Pending")])
+        self.assertEqual(
+            [(x["run"], x["kind"], x["state"]) for x in runs],
+            [("nightly", "coldstart", "Succeeded"), ("run1", "supervised", "Pending")],
+        )
         one = json.loads(self.sibyl("--json", "cluster", "status", "run1").stdout)
         self.assertIn("Insufficient nvidia.com/gpu", one["pods"][0]["waits_for"])
         self.assertIn("what run1-train-1 printed", self.sibyl("cluster", "logs", "run1", "--step", "train").stdout)

@@ -33,7 +33,7 @@ Run run_of_workflow(const Json& workflow) {
   const Json& metadata = base::value_at(workflow, "metadata");
   const Json& status = base::value_at(workflow, "status");
   Run run{base::text_at(metadata, "name"),
-          base::text_at(base::value_at(metadata, "labels"), "sibyl.dev/kind"),
+          {},
           base::text_at(status, "phase"),
           {},
           base::text_at(metadata, "creationTimestamp"),
@@ -95,20 +95,40 @@ void add_job(std::map<std::string, Run>& runs, const Json& job) {
   }
 }
 
-Result<std::vector<Run>> find_runs(const Kubectl& kubectl, const std::string& release) {
-  std::map<std::string, Run> runs;
-  const auto workflows =
-      kubectl.read({"get", "workflows.argoproj.io", selector_of(release, "run")});
-  if (!workflows && workflows.error().code != Code::NotFound) {
+// Workflows of the release's templates, whoever started them: this program, argo, a schedule.
+Result<void> add_workflows(std::map<std::string, Run>& runs, const Kubectl& kubectl,
+                           const ClusterRelease& release) {
+  std::map<std::string, std::string> kinds;
+  for (const auto& [kind, workflow] : release.templates.items()) {
+    kinds[base::text_at(base::value_at(workflow, "metadata"), "name")] = kind;
+  }
+  const auto workflows = kubectl.read({"get", "workflows.argoproj.io"});
+  if (!workflows) {
     return tl::unexpected<Error>(workflows.error());
   }
-  if (workflows) {
-    for (const Json& workflow : base::value_at(*workflows, "items")) {
+  for (const Json& workflow : base::value_at(*workflows, "items")) {
+    const Json& from = base::value_at(base::value_at(workflow, "spec"), "workflowTemplateRef");
+    if (const auto kind = kinds.find(base::text_at(from, "name")); kind != kinds.end()) {
       Run run = run_of_workflow(workflow);
+      run.kind = kind->second;
       runs[run.name] = std::move(run);
     }
   }
-  const auto jobs = kubectl.read({"get", "jobs.batch", selector_of(release, "step")});
+  return {};
+}
+
+Result<std::vector<Run>> find_runs(const Kubectl& kubectl, const std::string& name) {
+  std::map<std::string, Run> runs;
+  const auto release = find_release(kubectl, name);
+  if (!release) {
+    return tl::unexpected<Error>(release.error());
+  }
+  if (release->argo) {
+    if (auto added = add_workflows(runs, kubectl, *release); !added) {
+      return pass_on(added);
+    }
+  }
+  const auto jobs = kubectl.read({"get", "jobs.batch", selector_of(name, "step")});
   if (!jobs) {
     return tl::unexpected<Error>(jobs.error());
   }
@@ -116,7 +136,7 @@ Result<std::vector<Run>> find_runs(const Kubectl& kubectl, const std::string& re
     add_job(runs, job);
   }
   std::vector<Run> sorted;
-  for (auto& [name, run] : runs) {
+  for (auto& [run_name, run] : runs) {
     sorted.push_back(std::move(run));
   }
   std::ranges::sort(sorted, std::greater(), &Run::created);
