@@ -7,6 +7,7 @@
 #include "base/file_system.h"
 #include "server/internal/data_directory.h"
 #include "server/internal/dispatcher.h"
+#include "server/internal/model_application.h"
 #include "server/internal/shutdown.h"
 
 namespace sibyl::server {
@@ -99,9 +100,12 @@ std::string_view version() {
 }
 
 Result<std::unique_ptr<Application>> Application::open(const ApplicationOptions& options) {
-  if (options.role == Role::Models || options.role == Role::Vectors) {
+  if (options.role == Role::Models) {
+    return open_model_application(options);
+  }
+  if (options.role == Role::Vectors) {
     return fail_field(Code::Unimplemented, "role",
-                      "--role models and --role vectors are not built yet; all and answers are");
+                      "--role vectors is not built yet; all, answers and models are");
   }
   auto keys = ApiKeys::read(options.api_keys_file);
   if (!keys) {

@@ -45,13 +45,13 @@ std::string_view title_of(int status) {
   }
 }
 
+}  // namespace
+
 void note_retry(Response& response) {
   if (response.status == 429 || response.status == 503) {
     response.headers["Retry-After"] = "1";
   }
 }
-
-}  // namespace
 
 Response json_response(int status, std::string body) {
   Response response;

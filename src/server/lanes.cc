@@ -1,11 +1,15 @@
+#include "server/internal/lanes.h"
+
 #include "server/application.h"
 #include "server/internal/routes.h"
 
 namespace sibyl::server {
 namespace {
 
-/// Large bodies of vectors are long work; a few texts are somebody's question.
-constexpr size_t kQuickEmbeddingBytesMax = 16384;
+bool makes_vectors(Operation operation) {
+  return operation == Operation::Embeddings || operation == Operation::Infer ||
+         operation == Operation::SeldonPredict;
+}
 
 }  // namespace
 
@@ -15,8 +19,7 @@ Lane Application::lane(const Request& request) const {
     return Lane::Quick;
   }
   const Operation operation = match->route->operation;
-  const bool large =
-      operation == Operation::Embeddings && request.body.size() > kQuickEmbeddingBytesMax;
+  const bool large = makes_vectors(operation) && request.body.size() > kQuickTextBytesMax;
   const bool verifies = operation == Operation::Status && request.query.contains("verify");
   return large || verifies ? Lane::Long : match->route->lane;
 }

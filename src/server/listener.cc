@@ -20,6 +20,7 @@
 
 #include "base/log.h"
 #include "server/internal/acceptor.h"
+#include "server/internal/grpc_server.h"
 #include "server/internal/reply_head.h"
 #include "server/internal/session.h"
 
@@ -72,7 +73,7 @@ class SocketListener final : public Listener {
     }
     asio::io_context& context = threads_.front()->context;
     if (!options.http.empty()) {
-      auto acceptor = listen_tcp(context, options.http, !application_.requires_keys());
+      auto acceptor = listen_tcp(context, options.http, application_.loopback_only());
       if (!acceptor) {
         return pass_on(acceptor);
       }
@@ -87,10 +88,21 @@ class SocketListener final : public Listener {
       unix_.emplace(std::move(*acceptor));
       unix_path_ = options.unix_socket;
     }
+    if (ModelService* const models = application_.model_service();
+        models != nullptr && !options.grpc.empty()) {
+      auto grpc = GrpcServer::start(*models, *serving_, application_.loopback_only());
+      if (!grpc) {
+        return pass_on(grpc);
+      }
+      grpc_ = std::move(*grpc);
+    }
     return begin();
   }
 
   std::string http_address() const override { return http_address_; }
+  std::string grpc_address() const override {
+    return grpc_ == nullptr ? std::string() : grpc_->address();
+  }
 
   void stop() override {
     if (stopped_.exchange(true)) {
@@ -99,6 +111,7 @@ class SocketListener final : public Listener {
     serving_->drain();
     close_acceptors();
     each_session([](SessionControl& session) { session.close_if_idle(); });
+    std::future<void> calls = stop_grpc();
     if (!serving_->wait_for_connections(milliseconds(serving_->options().drain_timeout_ms))) {
       base::log_warning("server", "requests still run after {} ms: they are asked to stop",
                         serving_->options().drain_timeout_ms);
@@ -110,6 +123,7 @@ class SocketListener final : public Listener {
         base::log_warning("server", "a request does not end; waiting for it");
       }
     }
+    end_calls(calls);
     serving_.reset();  // joins the workers, whose last words still need the event loops
     for (const auto& io : threads_) {
       io->guard.reset();
@@ -121,6 +135,27 @@ class SocketListener final : public Listener {
   }
 
  private:
+  /// Lets running calls over gRPC end beside the requests over HTTP.
+  std::future<void> stop_grpc() {
+    if (grpc_ == nullptr) {
+      return {};
+    }
+    return std::async(std::launch::async,
+                      [this] { grpc_->stop(serving_->options().drain_timeout_ms); });
+  }
+
+  void end_calls(std::future<void>& calls) {
+    if (!calls.valid()) {
+      return;
+    }
+    const milliseconds patience(serving_->options().drain_timeout_ms);
+    if (calls.wait_for(patience) != std::future_status::ready) {
+      serving_->stop_handlers();
+    }
+    calls.wait();
+    grpc_.reset();
+  }
+
   Result<void> begin() {
     if (unix_) {
       if (auto announced = application_.announce_socket(unix_path_); !announced) {
@@ -133,7 +168,9 @@ class SocketListener final : public Listener {
       accept_on(*tcp_, Peer::Tcp, tls_.get());
       base::log_info("server", "listening at {}://{}", tls_ ? "https" : "http", http_address_);
     }
-    if (const std::string& grpc = serving_->options().grpc; !grpc.empty()) {
+    if (grpc_ != nullptr) {
+      base::log_info("server", "listening at grpc://{}", grpc_->address());
+    } else if (const std::string& grpc = serving_->options().grpc; !grpc.empty()) {
       base::log_info("server", "the Milvus wire is not built yet: nothing listens at {}", grpc);
     }
     for (const auto& io : threads_) {
@@ -231,6 +268,7 @@ class SocketListener final : public Listener {
   std::optional<tcp::acceptor> tcp_;
   std::optional<LocalProtocol::acceptor> unix_;
   std::unique_ptr<Serving> serving_;
+  std::unique_ptr<GrpcServer> grpc_;
   const std::string full_reply_ = full_reply();
   std::string http_address_;
   std::string unix_path_;

@@ -11,7 +11,7 @@ namespace sibyl::server {
 
 struct ListenerOptions {
   std::string http = "127.0.0.1:8080";   ///< host:port, port 0 chooses; empty: no TCP
-  std::string grpc = "127.0.0.1:19530";  ///< empty: none
+  std::string grpc = "127.0.0.1:19530";  ///< empty: none; models are served there
   std::string unix_socket;               ///< path; empty: none
   std::string tls_certificate_file;
   std::string tls_key_file;
@@ -27,7 +27,8 @@ struct ListenerOptions {
   int64_t drain_timeout_ms = 20'000;
 };
 
-/// Sockets over an Application (Boost.Beast). Unavailable when an address is in use.
+/// Sockets over an Application (Boost.Beast), and its models over gRPC. Unavailable when an address
+/// is in use.
 class Listener {
  public:
   static Result<std::unique_ptr<Listener>> start(Application& application,
@@ -35,6 +36,7 @@ class Listener {
   /// Stops accepting, lets running requests end (drain_timeout_ms), closes.
   virtual ~Listener() = default;
   virtual std::string http_address() const = 0;  ///< with the port chosen
+  virtual std::string grpc_address() const = 0;  ///< the same; empty when nothing is served there
   virtual void stop() = 0;
 };
 

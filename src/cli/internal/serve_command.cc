@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "cli/internal/commands.h"
 #include "cli/internal/owner.h"
+#include "cli/internal/serve_models.h"
 #include "job/owner_client.h"
 #include "server/application.h"
 #include "server/listener.h"
@@ -15,7 +16,6 @@ namespace {
 
 server::Role role_of(const std::string& name) {
   return name == "answers"   ? server::Role::Answers
-         : name == "models"  ? server::Role::Models
          : name == "vectors" ? server::Role::Vectors
                              : server::Role::All;
 }
@@ -64,6 +64,9 @@ Result<int> serve(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.role == "models" && !arguments.encoders.empty()) {
     return fail_field(Code::InvalidArgument, "encoder",
                       "--encoder is for a server that answers; --role models has --model");
+  }
+  if (arguments.role == "models") {
+    return serve_models(arguments, terminal);
   }
   server::ApplicationOptions options;
   options.data_directory = arguments.data;

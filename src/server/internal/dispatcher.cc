@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "server/internal/handlers.h"
+#include "server/internal/protocol_errors.h"
 #include "server/internal/replies.h"
 #include "server/internal/request_id.h"
 
@@ -79,6 +80,32 @@ Handler handler_of(Operation operation) {
       return add_feedback;
     case Operation::ListFeedback:
       return list_feedback;
+    case Operation::ModelVersion:
+      return get_model_version;
+    case Operation::ModelFile:
+      return get_model_file;
+    case Operation::InferenceServer:
+      return inference_server;
+    case Operation::InferenceLive:
+      return inference_live;
+    case Operation::InferenceReady:
+      return inference_ready;
+    case Operation::InferenceModel:
+      return inference_model;
+    case Operation::InferenceModelReady:
+      return inference_model_ready;
+    case Operation::Infer:
+      return infer;
+    case Operation::SeldonPredict:
+      return seldon_predict;
+    case Operation::SeldonFeedback:
+      return seldon_feedback;
+    case Operation::SeldonHealth:
+      return seldon_health;
+    case Operation::SeldonPing:
+      return seldon_ping;
+    case Operation::SeldonMetadata:
+      return seldon_metadata;
     case Operation::Live:
       return health_live;
     case Operation::Ready:
@@ -93,18 +120,14 @@ Handler handler_of(Operation operation) {
   return health_live;
 }
 
-bool speaks_openai(std::string_view path) {
-  return path == "/v1/embeddings" || path == "/v1/models" || path.starts_with("/v1/models/");
-}
-
 Response method_reply(const Request& request, const std::string& allow) {
   Response response =
       request.method == "OPTIONS"
           ? empty_response(204)
-          : problem_with_status(
-                405, {Code::InvalidArgument,
-                      fmt::format("{} is not answered here; {} are", request.method, allow),
-                      {}});
+          : error_response(request.path, 405,
+                           {Code::InvalidArgument,
+                            fmt::format("{} is not answered here; {} are", request.method, allow),
+                            {}});
   response.headers["Allow"] = allow;
   return response;
 }
@@ -141,11 +164,18 @@ void observe(const Request& request, const Response& response, std::string_view 
   }
 }
 
-}  // namespace
-
-Response error_reply(std::string_view path, const Error& error) {
-  return speaks_openai(path) ? openai_error(http_status(error.code), error) : problem(error);
+/// Why an address of the interface is not one of this server's.
+Error not_of_this_role(Role role) {
+  return {Code::NotFound,
+          role == Role::Models
+              ? "this server has the role 'models' and makes vectors; collections, jobs and the "
+                "registry are served by the roles 'all' and 'answers'"
+              : "this server has the role 'answers'; vectors come from one with the role 'models' "
+                "or 'all'",
+          {}};
 }
+
+}  // namespace
 
 Response Dispatcher::handle(const Request& request, std::stop_token stop) const {
   const int64_t begin_us = base::system_clock().steady_us();
@@ -162,7 +192,7 @@ Response Dispatcher::answer(const Request& request, const std::string& id, std::
   try {
     auto match = match_route(request.method, request.path);
     if (!match) {
-      return error_reply(request.path, match.error());
+      return error_response(request.path, match.error());
     }
     label = match->route != nullptr     ? match->route->pattern
             : match->unbuilt != nullptr ? std::string_view("unbuilt")
@@ -171,8 +201,8 @@ Response Dispatcher::answer(const Request& request, const std::string& id, std::
   } catch (const std::exception& thrown) {  // memory, or a bug: one request must not end the others
     base::log_error("server", "{} {} failed: {} id={}", request.method, loggable(request.path),
                     thrown.what(), id);
-    return error_reply(request.path,
-                       {Code::Internal, "the server failed; its log has the request's id", {}});
+    return error_response(request.path,
+                          {Code::Internal, "the server failed; its log has the request's id", {}});
   }
 }
 
@@ -181,35 +211,40 @@ Response Dispatcher::answer_match(const Request& request, const Match& match,
   const bool nothing = match.route == nullptr && match.unbuilt == nullptr && match.allow.empty();
   const bool open = nothing || (match.route != nullptr && match.route->open);
   if (const auto allowed = guard_.check(request, open); !allowed) {
-    Response response = error_reply(request.path, allowed.error());
+    Response response = error_response(request.path, allowed.error());
     if (response.status == 401) {
       response.headers["WWW-Authenticate"] = "Bearer";
     }
     return response;
   }
   if (match.unbuilt != nullptr) {
-    return problem({Code::Unimplemented,
-                    fmt::format("{} belongs to {}, which is not built yet", loggable(request.path),
-                                match.unbuilt->what),
-                    {}});
+    return error_response(request.path, {Code::Unimplemented,
+                                         fmt::format("{} belongs to {}, which is not built yet",
+                                                     loggable(request.path), match.unbuilt->what),
+                                         {}});
   }
   if (!match.allow.empty()) {
     return method_reply(request, match.allow);
   }
   if (!nothing) {
     auto response = run(request, match, std::move(stop));
-    return response ? std::move(*response) : error_reply(request.path, response.error());
+    return response ? std::move(*response) : error_response(request.path, response.error());
   }
-  if (request.method == "GET" || request.method == "HEAD") {
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (services_.options.role == Role::Models) {
+    if (reads && request.path == "/") {
+      return json_response(200, R"({"status":"alive"})");
+    }
+  } else if (reads) {
     if (auto page = page_->find(request)) {
       return std::move(*page);
     }
   }
-  return error_reply(request.path, {Code::NotFound,
-                                    fmt::format("nothing is at {}; /openapi.json lists every "
-                                                "address",
-                                                loggable(request.path)),
-                                    {}});
+  return error_response(request.path, {Code::NotFound,
+                                       fmt::format("nothing is at {}; /openapi.json lists every "
+                                                   "address",
+                                                   loggable(request.path)),
+                                       {}});
 }
 
 Result<Response> Dispatcher::run(const Request& request, const Match& match,
@@ -218,10 +253,8 @@ Result<Response> Dispatcher::run(const Request& request, const Match& match,
   if (services_.draining && !route.open && route.operation != Operation::Metrics) {
     return fail(Code::Unavailable, "the server is shutting down");
   }
-  if (services_.options.role == Role::Answers && route.operation == Operation::Embeddings) {
-    return fail(Code::NotFound,
-                "this server has the role 'answers'; vectors come from one with the role 'models' "
-                "or 'all'");
+  if (!is_served(route, services_.options.role)) {
+    return tl::unexpected<Error>(not_of_this_role(services_.options.role));
   }
   const Handler handler = handler_of(route.operation);
   const auto encoding = request.headers.find("content-encoding");
@@ -229,10 +262,11 @@ Result<Response> Dispatcher::run(const Request& request, const Match& match,
     return handler(services_, Call{request, match.captures, std::move(stop)});
   }
   if (encoding->second != "gzip") {
-    return problem_with_status(
-        415, {Code::InvalidArgument,
-              fmt::format("the Content-Encoding '{}' is not read; gzip is", encoding->second),
-              "Content-Encoding"});
+    return error_response(
+        request.path, 415,
+        {Code::InvalidArgument,
+         fmt::format("the Content-Encoding '{}' is not read; gzip is", encoding->second),
+         "Content-Encoding"});
   }
   auto inflated = base::gunzip(request.body, kInflatedBytesMax);
   if (!inflated) {

@@ -23,6 +23,7 @@ class Dispatcher {
         page_(PageSource::create(services.options.web_root)) {}
   Response handle(const Request& request, std::stop_token stop) const;
   bool requires_keys() const { return guard_.requires_keys(); }
+  const Guard& guard() const { return guard_; }
 
  private:
   Response answer(const Request& request, const std::string& id, std::stop_token stop,
@@ -34,8 +35,5 @@ class Dispatcher {
   Guard guard_;
   std::unique_ptr<PageSource> page_;
 };
-
-/// An error in the form of the address: OpenAI's for its addresses, problem+json for the others.
-Response error_reply(std::string_view path, const Error& error);
 
 }  // namespace sibyl::server

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "server/internal/prediction.h"
 
 namespace sibyl::server {
 namespace {
@@ -18,10 +19,8 @@ Result<std::vector<std::string>> input_of(const base::Json* input) {
   if (!input->is_array()) {
     return fail_field(Code::InvalidArgument, "input", "'input' must be a text or a list of texts");
   }
-  if (input->empty() || input->size() > kEmbeddingTextsMax) {
-    return fail_field(Code::InvalidArgument, "input",
-                      "'input' holds {} texts; it must hold 1 to {}", input->size(),
-                      kEmbeddingTextsMax);
+  if (auto counted = check_text_count(input->size(), "input"); !counted) {
+    return pass_on(counted);
   }
   std::vector<std::string> texts;
   for (const base::Json& item : *input) {

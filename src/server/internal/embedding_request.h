@@ -8,12 +8,10 @@
 
 namespace sibyl::server {
 
-inline constexpr size_t kEmbeddingTextsMax = 2048;
-
 /// The body of POST /v1/embeddings in OpenAI's form.
 struct EmbeddingRequest {
   std::string model;
-  std::vector<std::string> input;  ///< 1 to kEmbeddingTextsMax texts, each may be empty
+  std::vector<std::string> input;  ///< 1 to kTextsMax texts, each may be empty
   bool as_base64 = false;
   size_t dimensions = 0;  ///< 0: the model's own
 };

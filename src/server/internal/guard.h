@@ -29,11 +29,12 @@ class ApiKeys {
 };
 
 /// Who may ask over TCP: with keys whoever has one; without, whoever speaks to a loopback name and
-/// is no page of another site (DNS rebinding, cross-site requests). Other peers always may.
+/// is no page of another site (DNS rebinding, cross-site requests), or, where everything is public,
+/// whoever comes. Other peers always may.
 class Guard {
  public:
-  Guard(ApiKeys keys, std::vector<std::string> allowed_hosts)
-      : keys_(std::move(keys)), allowed_hosts_(std::move(allowed_hosts)) {}
+  Guard(ApiKeys keys, std::vector<std::string> allowed_hosts, bool is_public = false)
+      : keys_(std::move(keys)), allowed_hosts_(std::move(allowed_hosts)), public_(is_public) {}
   bool requires_keys() const { return !keys_.empty(); }
   /// Why not, if not. `open` addresses need no key.
   Result<void> check(const Request& request, bool open) const;
@@ -45,6 +46,7 @@ class Guard {
 
   ApiKeys keys_;
   std::vector<std::string> allowed_hosts_;
+  bool public_;
 };
 
 }  // namespace sibyl::server

@@ -130,5 +130,12 @@ TEST(RequestId, StrangeIdsAreReplaced) {
   EXPECT_NE(request_id_of({}), request_id_of({}));
 }
 
+TEST(Guard, APublicServerAsksForKeysAndNothingElse) {
+  Request request;
+  request.headers = {{"host", "model.example"}, {"origin", "http://elsewhere"}};
+  EXPECT_TRUE(Guard(ApiKeys(), {}, true).check(request, false));
+  EXPECT_FALSE(Guard(ApiKeys(), {}, false).check(request, false));
+}
+
 }  // namespace
 }  // namespace sibyl::server

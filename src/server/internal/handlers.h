@@ -27,6 +27,21 @@ Result<Response> import_model(Services& services, const Call& call);
 Result<Response> delete_model(Services& services, const Call& call);
 Result<Response> set_default_model(Services& services, const Call& call);
 Result<Response> make_embeddings(Services& services, const Call& call);
+Result<Response> get_model_version(Services& services, const Call& call);
+Result<Response> get_model_file(Services& services, const Call& call);
+
+Result<Response> inference_server(Services& services, const Call& call);
+Result<Response> inference_live(Services& services, const Call& call);
+Result<Response> inference_ready(Services& services, const Call& call);
+Result<Response> inference_model(Services& services, const Call& call);
+Result<Response> inference_model_ready(Services& services, const Call& call);
+Result<Response> infer(Services& services, const Call& call);
+
+Result<Response> seldon_predict(Services& services, const Call& call);
+Result<Response> seldon_feedback(Services& services, const Call& call);
+Result<Response> seldon_health(Services& services, const Call& call);
+Result<Response> seldon_ping(Services& services, const Call& call);
+Result<Response> seldon_metadata(Services& services, const Call& call);
 
 Result<Response> submit_job(Services& services, const Call& call);
 Result<Response> list_jobs(Services& services, const Call& call);

@@ -2,12 +2,14 @@
 #include <map>
 #include <utility>
 
+#include "base/file_system.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "server/internal/handlers.h"
 #include "server/internal/model_import.h"
 #include "server/internal/replies.h"
+#include "server/internal/served_model_json.h"
 
 namespace sibyl::server {
 namespace {
@@ -91,9 +93,44 @@ std::vector<std::string> users_of(Services& services, const model::ModelEntry& e
   return users;
 }
 
+/// The version that an address names; what could be none is not there either.
+Result<model::ModelEntry> version_of(const Services& services, const Call& call) {
+  auto entry = services.registry->find(fmt::format("{}@{}", call.captures[0], call.captures[1]));
+  if (!entry && entry.error().code == Code::InvalidArgument) {
+    entry.error().code = Code::NotFound;
+  }
+  return entry;
+}
+
+/// The same, and `current` is the newest version: the registry keeps no other pointer. Files have
+/// no pointer in their addresses, since all of them must come from one version.
+Result<model::ModelEntry> pointed_version_of(const Services& services, const Call& call) {
+  const std::string& version = call.captures[1];
+  const bool pointer = version == "current" || version == "candidate";
+  return pointer ? services.registry->find(call.captures[0]) : version_of(services, call);
+}
+
+/// The bytes of a file, from the disk to the socket piece by piece.
+Response file_reply(std::shared_ptr<const base::FileView> view) {
+  static constexpr size_t kPieceBytes = size_t{1} << 20;
+  Response response;
+  response.content_type = "application/octet-stream";
+  response.headers["X-Content-Type-Options"] = "nosniff";
+  response.stream = [view = std::move(view)](const StreamSink& sink, std::stop_token stop) {
+    std::string_view left = view->bytes();
+    while (!left.empty() && !stop.stop_requested() && sink(left.substr(0, kPieceBytes))) {
+      left.remove_prefix(std::min(kPieceBytes, left.size()));
+    }
+  };
+  return response;
+}
+
 }  // namespace
 
 Result<Response> list_models(Services& services, const Call& call) {
+  if (services.served != nullptr) {
+    return list_served_models(*services.served);
+  }
   const std::vector<model::ModelEntry> entries = services.registry->list();
   std::map<std::string, uint32_t> newest;
   for (const model::ModelEntry& entry : entries) {
@@ -110,11 +147,39 @@ Result<Response> list_models(Services& services, const Call& call) {
 }
 
 Result<Response> get_model(Services& services, const Call& call) {
+  if (services.served != nullptr) {
+    return get_served_model(*services.served, call.captures[0]);
+  }
   const auto entry = services.registry->find(call.captures[0]);
   if (!entry) {
     return tl::unexpected<Error>(entry.error());
   }
   return reply_with(services, *entry, call, 200, true);
+}
+
+Result<Response> get_model_version(Services& services, const Call& call) {
+  const auto entry = pointed_version_of(services, call);
+  if (!entry) {
+    return tl::unexpected<Error>(entry.error());
+  }
+  return reply_with(services, *entry, call, 200, true);
+}
+
+Result<Response> get_model_file(Services& services, const Call& call) {
+  const auto entry = version_of(services, call);
+  if (!entry) {
+    return tl::unexpected<Error>(entry.error());
+  }
+  const std::string& file = call.captures[2];
+  if (file != "sibyl.json" && !entry->provenance.checksums.contains(file)) {
+    return fail_field(Code::NotFound, "file", "model '{}@{}' has no file '{}'", entry->name,
+                      entry->version, file);
+  }
+  auto view = base::real_file_system().map(base::join_path(entry->path, file));
+  if (!view) {
+    return pass_on(view);
+  }
+  return file_reply(std::move(*view));
 }
 
 Result<Response> import_model(Services& services, const Call& call) {

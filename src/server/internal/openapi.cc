@@ -6,6 +6,7 @@
 #include "base/json_writer.h"
 #include "server/application.h"
 #include "server/internal/openapi_schemas.h"
+#include "server/internal/protocol_errors.h"
 #include "server/internal/routes.h"
 
 namespace sibyl::server {
@@ -26,7 +27,8 @@ std::vector<std::string_view> captures_of(std::string_view pattern) {
   size_t open = pattern.find('{');
   while (open != std::string_view::npos) {
     const size_t close = pattern.find('}', open);
-    names.push_back(pattern.substr(open + 1, close - open - 1));
+    const std::string_view name = pattern.substr(open + 1, close - open - 1);
+    names.push_back(name.substr(0, name.find('.')));
     open = pattern.find('{', close);
   }
   return names;
@@ -45,6 +47,28 @@ void write_content(base::JsonWriter& json, std::string_view type, std::string_vi
   json.end_object().end_object().end_object();
 }
 
+void write_error(base::JsonWriter& json, std::string_view pattern) {
+  switch (protocol_of(pattern)) {
+    case Protocol::OpenAi:
+      return write_content(json, "application/json", "OpenAiError");
+    case Protocol::OpenInference:
+      return write_content(json, "application/json", "OpenInferenceError");
+    case Protocol::Seldon:
+      return write_content(json, "application/json", "SeldonMessage");
+    case Protocol::Problem:
+      return write_content(json, "application/problem+json", "Problem");
+  }
+}
+
+/// The pattern as OpenAPI writes it.
+std::string path_of(std::string_view pattern) {
+  std::string path(pattern);
+  if (const size_t dots = path.find("...}"); dots != std::string::npos) {
+    path.erase(dots, 3);
+  }
+  return path;
+}
+
 void write_reply(base::JsonWriter& json, const Route& route) {
   json.key(std::to_string(route.status)).begin_object().key("description").text("Done");
   if (!route.reply.empty()) {
@@ -52,9 +76,7 @@ void write_reply(base::JsonWriter& json, const Route& route) {
   }
   json.end_object();
   json.key("default").begin_object().key("description").text("What went wrong");
-  const bool openai = route.pattern == "/v1/embeddings" || route.pattern.starts_with("/v1/models");
-  openai ? write_content(json, "application/json", "OpenAiError")
-         : write_content(json, "application/problem+json", "Problem");
+  write_error(json, route.pattern);
   json.end_object();
 }
 
@@ -100,7 +122,7 @@ std::string make_document() {
   json.end_object().end_array();
   json.key("paths").begin_object();
   for (const auto& [pattern, operations] : by_pattern) {
-    json.key(pattern).begin_object();
+    json.key(path_of(pattern)).begin_object();
     for (const Route* route : operations) {
       write_operation(json, *route);
     }

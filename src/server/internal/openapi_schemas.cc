@@ -69,8 +69,8 @@ constexpr std::string_view kSchemas = R"json({
   "collections": {"type": "array", "items": {"$ref": "#/components/schemas/Collection"}}}},
 "Model": {"type": "object", "properties": {"id": {"type": "string"}, "object": {"const": "model"},
   "created": {"type": "integer"}, "owned_by": {"type": "string"}, "name": {"type": "string"},
-  "version": {"type": "integer"}, "dimension": {"type": "integer"}, "kind": {"type": "string"},
-  "bytes": {"type": "integer"}, "default": {"type": "boolean"}, "path": {"type": "string"},
+  "version": {"type": ["integer", "string"]}, "dimension": {"type": "integer"},
+  "kind": {"type": "string"}, "bytes": {"type": "integer"}, "default": {"type": "boolean"}, "path": {"type": "string"},
   "provenance": {"type": "object"}}},
 "ModelList": {"type": "object", "properties": {"object": {"const": "list"},
   "data": {"type": "array", "items": {"$ref": "#/components/schemas/Model"}}}},
@@ -88,6 +88,37 @@ constexpr std::string_view kSchemas = R"json({
     "embedding": {"oneOf": [{"type": "array", "items": {"type": "number"}}, {"type": "string"}]}}}},
   "model": {"type": "string"}, "usage": {"type": "object", "properties": {
     "prompt_tokens": {"type": "integer"}, "total_tokens": {"type": "integer"}}}}},
+"OpenInferenceError": {"type": "object", "required": ["error"], "properties": {
+  "error": {"type": "string"}}},
+"InferenceServer": {"type": "object", "properties": {"name": {"type": "string"},
+  "version": {"type": "string"}, "extensions": {"type": "array", "items": {"type": "string"}}}},
+"InferenceTensor": {"type": "object", "required": ["name", "shape", "datatype"], "properties": {
+  "name": {"type": "string"}, "shape": {"type": "array", "items": {"type": "integer"}},
+  "datatype": {"type": "string"}, "parameters": {"type": "object"}, "data": {"type": "array"}}},
+"InferenceModel": {"type": "object", "properties": {"name": {"type": "string"},
+  "versions": {"type": "array", "items": {"type": "string"}}, "platform": {"type": "string"},
+  "inputs": {"type": "array", "items": {"$ref": "#/components/schemas/InferenceTensor"}},
+  "outputs": {"type": "array", "items": {"$ref": "#/components/schemas/InferenceTensor"}}}},
+"InferRequest": {"type": "object", "required": ["inputs"], "properties": {"id": {"type": "string"},
+  "parameters": {"type": "object"}, "inputs": {"type": "array", "minItems": 1, "maxItems": 1,
+    "items": {"$ref": "#/components/schemas/InferenceTensor"}},
+  "outputs": {"type": "array", "items": {"type": "object", "properties": {
+    "name": {"const": "vector"}, "parameters": {"type": "object"}}}}}},
+"InferReply": {"type": "object", "properties": {"model_name": {"type": "string"},
+  "model_version": {"type": "string"}, "id": {"type": "string"},
+  "outputs": {"type": "array", "items": {"$ref": "#/components/schemas/InferenceTensor"}}}},
+"SeldonMessage": {"type": "object", "properties": {"status": {"type": "object", "properties": {
+    "status": {"type": "integer"}, "info": {"type": "string"}, "code": {"type": "integer"},
+    "reason": {"type": "string"}}},
+  "meta": {"type": "object", "properties": {"puid": {"type": "string"},
+    "tags": {"type": "object"}}},
+  "data": {"type": "object", "properties": {
+    "names": {"type": "array", "items": {"type": "string"}}, "ndarray": {"type": "array"}}},
+  "strData": {"type": "string"}, "jsonData": {"type": "object"}}},
+"SeldonFeedback": {"type": "object", "properties": {"reward": {"type": "number"},
+  "request": {"$ref": "#/components/schemas/SeldonMessage"},
+  "response": {"$ref": "#/components/schemas/SeldonMessage"},
+  "truth": {"$ref": "#/components/schemas/SeldonMessage"}}},
 "JobFile": {"type": "object", "required": ["kind"], "properties": {
   "kind": {"enum": ["supervised", "coldstart", "evaluate"]}, "name": {"type": "string"}}},
 "Job": {"type": "object", "properties": {"id": {"type": "string"}, "name": {"type": "string"},

@@ -39,7 +39,11 @@ TEST(OpenApi, DescribesEveryRouteAndNothingElse) {
   for (const Route& route : routes()) {
     std::string method(route.method);
     std::ranges::transform(method, method.begin(), [](unsigned char c) { return std::tolower(c); });
-    const base::Json& operation = (*document)["paths"][std::string(route.pattern)][method];
+    std::string path(route.pattern);
+    if (const size_t dots = path.find("...}"); dots != std::string::npos) {
+      path.erase(dots, 3);  // OpenAPI has no name for what takes several segments
+    }
+    const base::Json& operation = (*document)["paths"][path][method];
     EXPECT_TRUE(operation["responses"].contains(std::to_string(route.status))) << route.pattern;
     EXPECT_FALSE(operation["summary"].get<std::string>().empty());
   }

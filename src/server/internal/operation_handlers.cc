@@ -65,12 +65,16 @@ Result<Response> health_ready(Services& services, const Call&) {
 }
 
 Result<Response> show_metrics(Services& services, const Call&) {
+  const bool owns = services.served == nullptr;
   base::metrics()
       .gauge("sibyl_encoders_open", "Models whose weights are in memory")
-      .set(static_cast<double>(services.encoders->open_encoders()));
-  base::metrics()
-      .gauge("sibyl_jobs_running", "Jobs that run at this moment")
-      .set(static_cast<double>(running_jobs(services)));
+      .set(static_cast<double>(owns ? services.encoders->open_encoders()
+                                    : services.served->models().size()));
+  if (owns) {
+    base::metrics()
+        .gauge("sibyl_jobs_running", "Jobs that run at this moment")
+        .set(static_cast<double>(running_jobs(services)));
+  }
   Response response = json_response(200, base::metrics().expose());
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   return response;

@@ -8,6 +8,8 @@ namespace sibyl::server {
 Response problem_with_status(int status, const Error& error);
 /// OpenAI's form: {"error": {"message", "type", "param", "code"}}.
 Response openai_error(int status, const Error& error);
+/// Adds Retry-After where another try may help.
+void note_retry(Response& response);
 /// No body: 204, 304.
 Response empty_response(int status);
 

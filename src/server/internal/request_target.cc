@@ -18,6 +18,8 @@ Result<std::string> decode_query_part(std::string_view part) {
   return net::decode_uri_part(spaced);
 }
 
+}  // namespace
+
 Result<std::map<std::string, std::string>> parse_query(std::string_view text) {
   std::map<std::string, std::string> query;
   size_t parameters = 0;
@@ -42,8 +44,6 @@ Result<std::map<std::string, std::string>> parse_query(std::string_view text) {
   }
   return query;
 }
-
-}  // namespace
 
 Result<RequestTarget> parse_request_target(std::string_view target) {
   if (target.size() > kTargetBytesMax) {

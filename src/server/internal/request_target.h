@@ -23,6 +23,9 @@ struct RequestTarget {
 /// space and the last of equal names wins. InvalidArgument for anything else.
 Result<RequestTarget> parse_request_target(std::string_view target);
 
+/// Decoded pairs of a query or of a form (application/x-www-form-urlencoded).
+Result<std::map<std::string, std::string>> parse_query(std::string_view text);
+
 /// The decoded segments of a path: "/a/b%2Fc" gives "a", "b/c"; "/" gives none. A slash at the end
 /// or two in a row give an empty segment.
 Result<std::vector<std::string>> split_path(std::string_view path);

@@ -12,6 +12,8 @@ namespace {
 
 constexpr bool kKey = false;
 constexpr bool kOpen = true;
+constexpr Served kModels = Served::WhereModelsRun;
+constexpr Served kAll = Served::Everywhere;
 
 using enum Operation;
 constexpr std::array kRoutes = std::to_array<Route>({
@@ -41,17 +43,77 @@ constexpr std::array kRoutes = std::to_array<Route>({
     {RollbackCollection, "POST", "/v1/collections/{collection}/rollback", Lane::Long, kKey,
      "Go back to the model before the current one", "", "Collection", 200, "wait"},
     {ListModels, "GET", "/v1/models", Lane::Quick, kKey, "Every model, in OpenAI's list form", "",
-     "ModelList", 200, ""},
+     "ModelList", 200, "", kAll},
     {ImportModel, "POST", "/v1/models", Lane::Long, kKey,
      "Import a model directory as the next version of a name", "ModelImport", "Model", 201, ""},
     {GetModel, "GET", "/v1/models/{model}", Lane::Quick, kKey, "A model with its provenance", "",
-     "Model", 200, ""},
+     "Model", 200, "", kAll},
+    {ModelVersion, "GET", "/v1/models/{model}/{version}", Lane::Quick, kKey,
+     "A version of a model; `current` is the newest", "", "Model", 200, ""},
+    {ModelFile, "GET", "/v1/models/{model}/{version}/{file...}", Lane::Quick, kKey,
+     "A file of a version, as the model's sibyl.json lists them", "", "", 200, ""},
     {DeleteModel, "DELETE", "/v1/models/{model}", Lane::Long, kKey, "Delete a model", "", "", 204,
      ""},
     {SetDefaultModel, "PUT", "/v1/models/{model}/default", Lane::Quick, kKey,
      "Make a model the default", "", "Model", 200, ""},
     {Embeddings, "POST", "/v1/embeddings", Lane::Quick, kKey, "Texts to vectors, in OpenAI's form",
-     "EmbeddingRequest", "EmbeddingReply", 200, ""},
+     "EmbeddingRequest", "EmbeddingReply", 200, "", kModels},
+    {InferenceServer, "GET", "/v2", Lane::Quick, kOpen, "Name and version of the server", "",
+     "InferenceServer", 200, "", kModels},
+    {InferenceLive, "GET", "/v2/health/live", Lane::Immediate, kOpen, "Whether the process answers",
+     "", "Any", 200, "", kModels},
+    {InferenceReady, "GET", "/v2/health/ready", Lane::Immediate, kOpen, "Whether work is taken", "",
+     "Any", 200, "", kModels},
+    {InferenceModel, "GET", "/v2/models/{model}", Lane::Quick, kKey,
+     "Inputs and outputs of a model", "", "InferenceModel", 200, "", kModels},
+    {InferenceModel, "GET", "/v2/models/{model}/versions/{version}", Lane::Quick, kKey,
+     "Inputs and outputs of a version", "", "InferenceModel", 200, "", kModels},
+    {InferenceModelReady, "GET", "/v2/models/{model}/ready", Lane::Quick, kKey,
+     "Whether a model takes work", "", "Any", 200, "", kModels},
+    {InferenceModelReady, "GET", "/v2/models/{model}/versions/{version}/ready", Lane::Quick, kKey,
+     "Whether a version takes work", "", "Any", 200, "", kModels},
+    {Infer, "POST", "/v2/models/{model}/infer", Lane::Quick, kKey,
+     "Texts to vectors, in the form of the Open Inference Protocol v2", "InferRequest",
+     "InferReply", 200, "", kModels},
+    {Infer, "POST", "/v2/models/{model}/versions/{version}/infer", Lane::Quick, kKey,
+     "The same with a version", "InferRequest", "InferReply", 200, "", kModels},
+    {SeldonPredict, "POST", "/predict", Lane::Quick, kKey,
+     "Texts to vectors, in Seldon Core's form", "SeldonMessage", "SeldonMessage", 200, "json",
+     kModels},
+    {SeldonPredict, "GET", "/predict", Lane::Quick, kKey, "The same with `json=` in the address",
+     "", "SeldonMessage", 200, "json", kModels},
+    {SeldonPredict, "POST", "/api/v1.0/predictions", Lane::Quick, kKey,
+     "Texts to vectors, at the address that Seldon's clients use", "SeldonMessage", "SeldonMessage",
+     200, "json", kModels},
+    {SeldonPredict, "POST", "/api/v0.1/predictions", Lane::Quick, kKey, "The same, older",
+     "SeldonMessage", "SeldonMessage", 200, "json", kModels},
+    {SeldonPredict, "POST", "/seldon/{deployment}/api/v1.0/predictions", Lane::Quick, kKey,
+     "The same behind a gateway that leaves its prefix on", "SeldonMessage", "SeldonMessage", 200,
+     "json", kModels},
+    {SeldonPredict, "POST", "/seldon/{namespace}/{deployment}/api/v1.0/predictions", Lane::Quick,
+     kKey, "The same with a namespace", "SeldonMessage", "SeldonMessage", 200, "json", kModels},
+    {SeldonFeedback, "POST", "/seldon/{deployment}/api/v1.0/feedback", Lane::Quick, kKey,
+     "A reward, behind such a gateway", "SeldonFeedback", "SeldonMessage", 200, "json", kModels},
+    {SeldonFeedback, "POST", "/seldon/{namespace}/{deployment}/api/v1.0/feedback", Lane::Quick,
+     kKey, "The same with a namespace", "SeldonFeedback", "SeldonMessage", 200, "json", kModels},
+    {SeldonFeedback, "POST", "/send-feedback", Lane::Quick, kKey, "A reward, counted as a metric",
+     "SeldonFeedback", "SeldonMessage", 200, "json", kModels},
+    {SeldonFeedback, "POST", "/api/v1.0/feedback", Lane::Quick, kKey,
+     "A reward, counted as a metric", "SeldonFeedback", "SeldonMessage", 200, "json", kModels},
+    {SeldonFeedback, "POST", "/api/v0.1/feedback", Lane::Quick, kKey, "The same, older",
+     "SeldonFeedback", "SeldonMessage", 200, "json", kModels},
+    {SeldonHealth, "GET", "/health/status", Lane::Immediate, kOpen, "Whether work is taken", "",
+     "SeldonMessage", 200, "", kModels},
+    {SeldonHealth, "GET", "/api/v1.0/health/status", Lane::Immediate, kOpen,
+     "Whether work is taken", "", "SeldonMessage", 200, "", kModels},
+    {SeldonPing, "GET", "/health/ping", Lane::Immediate, kOpen, "The text `pong`", "", "", 200, "",
+     kModels},
+    {SeldonMetadata, "GET", "/metadata", Lane::Quick, kKey, "Inputs and outputs of the model", "",
+     "Any", 200, "", kModels},
+    {SeldonMetadata, "GET", "/api/v1.0/metadata", Lane::Quick, kKey,
+     "Inputs and outputs of the model", "", "Any", 200, "", kModels},
+    {OpenApi, "GET", "/seldon.json", Lane::Quick, kOpen, "This description", "", "Any", 200, "",
+     kModels},
     {SubmitJob, "POST", "/v1/jobs", Lane::Quick, kKey, "Start a job from a job file as JSON",
      "JobFile", "Job", 202, ""},
     {ListJobs, "GET", "/v1/jobs", Lane::Quick, kKey, "Every job, newest first", "", "JobList", 200,
@@ -75,36 +137,43 @@ constexpr std::array kRoutes = std::to_array<Route>({
     {ListFeedback, "GET", "/v1/feedback", Lane::Quick, kKey, "Judgements as training rows", "",
      "FeedbackPage", 200, "collection after limit format"},
     {Live, "GET", "/health/live", Lane::Immediate, kOpen, "Whether the process answers", "",
-     "Health", 200, ""},
+     "Health", 200, "", kAll},
     {Ready, "GET", "/health/ready", Lane::Immediate, kOpen, "Whether work is taken", "", "Health",
-     200, ""},
-    {Metrics, "GET", "/metrics", Lane::Quick, kKey, "Prometheus metrics", "", "", 200, ""},
+     200, "", kAll},
+    {Metrics, "GET", "/metrics", Lane::Quick, kKey, "Prometheus metrics", "", "", 200, "", kAll},
     {Status, "GET", "/v1/status", Lane::Quick, kKey, "What the server holds and runs", "", "Status",
      200, "verify"},
-    {OpenApi, "GET", "/openapi.json", Lane::Quick, kOpen, "This description", "", "Any", 200, ""},
+    {OpenApi, "GET", "/openapi.json", Lane::Quick, kOpen, "This description", "", "Any", 200, "",
+     kAll},
 });
 
-constexpr std::string_view kOpenInference = "the Open Inference Protocol v2";
-constexpr std::string_view kSeldon = "Seldon Core's protocol";
+constexpr std::string_view kGraph =
+    "Seldon's transformers, routers and combiners (this is a MODEL of its graphs)";
 constexpr std::array kUnbuilt = std::to_array<UnbuiltRoute>({
-    {"/v2", kOpenInference},
-    {"/v2/", kOpenInference},
-    {"/predict", kSeldon},
-    {"/send-feedback", kSeldon},
-    {"/transform-input", kSeldon},
-    {"/transform-output", kSeldon},
-    {"/route", kSeldon},
-    {"/aggregate", kSeldon},
-    {"/metadata", kSeldon},
-    {"/seldon.json", kSeldon},
-    {"/api/v0.1/", kSeldon},
-    {"/api/v1.0/", kSeldon},
-    {"/health/status", kSeldon},
-    {"/health/ping", kSeldon},
+    {"/transform-input", kGraph},
+    {"/transform-output", kGraph},
+    {"/route", kGraph},
+    {"/aggregate", kGraph},
 });
 
 bool is_capture(std::string_view part) {
   return part.starts_with('{');
+}
+bool takes_the_rest(std::string_view part) {
+  return part.ends_with("...}");
+}
+
+/// Segments from `begin` on as one path; empty when one of them is.
+std::string join_segments(const std::vector<std::string>& segments, size_t begin) {
+  std::string path;
+  for (size_t i = begin; i < segments.size(); ++i) {
+    if (segments[i].empty()) {
+      return {};
+    }
+    path += i == begin ? "" : "/";
+    path += segments[i];
+  }
+  return path;
 }
 
 /// The captures when the decoded segments fit the pattern.
@@ -119,6 +188,10 @@ std::optional<std::vector<std::string>> fit(std::string_view pattern,
     if (at == segments.size() || (!is_capture(part) && part != segments[at]) ||
         segments[at].empty()) {
       return std::nullopt;
+    }
+    if (takes_the_rest(part)) {
+      captures.push_back(join_segments(segments, at));
+      return captures.back().empty() ? std::nullopt : std::optional(std::move(captures));
     }
     if (is_capture(part)) {
       captures.push_back(segments[at]);
@@ -140,6 +213,18 @@ const UnbuiltRoute* find_unbuilt(std::string_view path) {
 }
 
 }  // namespace
+
+bool is_served(const Route& route, Role role) {
+  switch (route.served) {
+    case Served::ByOwners:
+      return role != Role::Models;
+    case Served::WhereModelsRun:
+      return role != Role::Answers;
+    case Served::Everywhere:
+      return true;
+  }
+  return true;
+}
 
 std::span<const Route> routes() {
   return kRoutes;

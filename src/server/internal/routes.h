@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/application.h"
 #include "server/http.h"
 
 namespace sibyl::server {
@@ -42,6 +43,19 @@ enum class Operation {
   DeleteUpload,
   AddFeedback,
   ListFeedback,
+  ModelVersion,
+  ModelFile,
+  InferenceServer,
+  InferenceLive,
+  InferenceReady,
+  InferenceModel,
+  InferenceModelReady,
+  Infer,
+  SeldonPredict,
+  SeldonFeedback,
+  SeldonHealth,
+  SeldonPing,
+  SeldonMetadata,
   Live,
   Ready,
   Metrics,
@@ -49,11 +63,18 @@ enum class Operation {
   OpenApi
 };
 
+/// Which roles serve an address.
+enum class Served {
+  ByOwners,        ///< those that own a data directory
+  WhereModelsRun,  ///< all and models
+  Everywhere,
+};
+
 /// One row of the table that router, openapi.json and the metrics' labels are made from.
 struct Route {
   Operation operation;
   std::string_view method;
-  std::string_view pattern;  ///< `{name}` stands for one segment
+  std::string_view pattern;  ///< `{name}` stands for one segment, `{name...}` for all that follow
   Lane lane;
   bool open;  ///< needs no key
   std::string_view summary;
@@ -61,7 +82,10 @@ struct Route {
   std::string_view reply;       ///< schema name of the JSON reply; empty: none or not JSON
   int status;                   ///< of success
   std::string_view parameters;  ///< names of query parameters, separated by spaces
+  Served served = Served::ByOwners;
 };
+
+bool is_served(const Route& route, Role role);
 
 /// Every address that is built.
 std::span<const Route> routes();

@@ -34,12 +34,43 @@ TEST(Routes, EmptySegmentsAndLongerPathsAreNothing) {
 
 TEST(Routes, AddressesOfLaterWorkAreKnownByName) {
   for (const std::string_view path :
-       {"/v2", "/v2/models/m/infer", "/predict", "/api/v1.0/predictions", "/health/status"}) {
+       {"/transform-input", "/transform-output", "/route", "/aggregate"}) {
     const auto match = match_route("POST", path);
     ASSERT_TRUE(match) << path;
     EXPECT_NE(match->unbuilt, nullptr) << path;
   }
-  EXPECT_EQ(match_route("GET", "/v2x")->unbuilt, nullptr);
+  EXPECT_EQ(match_route("GET", "/routex")->unbuilt, nullptr);
+}
+
+TEST(Routes, AFileOfAModelMayLieInAFolder) {
+  const auto match = match_route("GET", "/v1/models/helpdesk/3/1_Pooling/config.json");
+  ASSERT_NE(match->route, nullptr);
+  EXPECT_EQ(match->route->operation, Operation::ModelFile);
+  EXPECT_EQ(match->captures, (std::vector<std::string>{"helpdesk", "3", "1_Pooling/config.json"}));
+  EXPECT_EQ(match_route("GET", "/v1/models/helpdesk/3")->route->operation, Operation::ModelVersion);
+  EXPECT_EQ(match_route("GET", "/v1/models/helpdesk/3/")->route, nullptr);
+  EXPECT_EQ(match_route("GET", "/v1/models/helpdesk/3/a//b")->route, nullptr);
+}
+
+TEST(Routes, RolesServeWhatIsTheirs) {
+  const auto served = [](std::string_view method, std::string_view path, Role role) {
+    return is_served(*match_route(method, path)->route, role);
+  };
+  for (const std::string_view path : {"/predict", "/v1/embeddings", "/v2/models/m/infer"}) {
+    EXPECT_TRUE(served("POST", path, Role::All)) << path;
+    EXPECT_TRUE(served("POST", path, Role::Models)) << path;
+    EXPECT_FALSE(served("POST", path, Role::Answers)) << path;
+  }
+  EXPECT_FALSE(served("GET", "/v1/collections", Role::Models));
+  EXPECT_FALSE(served("GET", "/v1/models/m/3/sibyl.json", Role::Models));
+  EXPECT_TRUE(served("GET", "/v1/models/m/3/sibyl.json", Role::Answers));
+  EXPECT_TRUE(served("GET", "/v1/collections", Role::Answers));
+  for (const Role role : {Role::All, Role::Answers, Role::Models}) {
+    for (const std::string_view path :
+         {"/health/live", "/health/ready", "/metrics", "/v1/models"}) {
+      EXPECT_TRUE(served("GET", path, role)) << path;
+    }
+  }
 }
 
 // Two rows that take the same request would leave one of them without ever being asked.

@@ -14,12 +14,14 @@
 #include "server/application.h"
 #include "server/internal/encoder_cache.h"
 #include "server/internal/feedback_log.h"
+#include "server/internal/served_models.h"
 #include "server/internal/uploads.h"
 #include "store/database.h"
 
 namespace sibyl::server {
 
-/// What the handlers work on. Every part is thread-safe.
+/// What the handlers work on. Every part is thread-safe. A model server has `served` alone, the
+/// owner of a data directory all the others.
 struct Services {
   ApplicationOptions options;
   std::string directory;     ///< absolute
@@ -33,7 +35,12 @@ struct Services {
   std::unique_ptr<answer::AnswerService> answers;
   std::unique_ptr<Uploads> uploads;
   std::unique_ptr<FeedbackLog> feedback;
+  std::unique_ptr<ServedModels> served;
 
+  /// The models that requests name.
+  answer::EncoderSource& models() const {
+    return served == nullptr ? static_cast<answer::EncoderSource&>(*encoders) : *served;
+  }
   /// The runner while there is one; Unavailable once the server drains.
   Result<std::shared_ptr<job::JobRunner>> jobs();
   void set_jobs(std::shared_ptr<job::JobRunner> runner);

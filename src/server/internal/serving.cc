@@ -60,13 +60,15 @@ bool Serving::enter_connection() {
   if (connections_ >= options_.connections_max) {
     return false;
   }
-  connections_gauge_.set(static_cast<double>(++connections_));
+  ++connections_;
+  connections_gauge_.add(1);  // several listeners of a process count in one gauge
   return true;
 }
 
 void Serving::leave_connection() {
   const std::lock_guard lock(mutex_);
-  connections_gauge_.set(static_cast<double>(--connections_));
+  --connections_;
+  connections_gauge_.add(-1);
   left_.notify_all();
 }
 

@@ -14,6 +14,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/log.h"
+#include "server/internal/protocol_errors.h"
 #include "server/internal/replies.h"
 #include "server/internal/reply_head.h"
 #include "server/internal/request_id.h"
@@ -120,7 +121,7 @@ class Session final : public SessionControl {
     bool there = co_await read_while(*reader, State::Head, lease);
     if (there && reader->state() == State::Body) {
       if (!lease.grow_to(reader->content_length().value_or(0))) {
-        const Response refused = memory_refusal(reader->head().id);
+        const Response refused = memory_refusal(reader->head());
         co_return co_await refuse(refused);
       }
       there = co_await read_body(*reader, lease);
@@ -129,10 +130,11 @@ class Session final : public SessionControl {
       co_return false;
     }
     if (reader->state() != State::Done) {
-      const std::string& id = reader->head().id;
-      const Response refused = reader->state() == State::Refused
-                                   ? refusal(reader->refusal().status, id, reader->refusal().error)
-                                   : memory_refusal(id);
+      const Request& head = reader->head();
+      const Response refused =
+          reader->state() == State::Refused
+              ? refusal(reader->refusal().status, head, reader->refusal().error)
+              : memory_refusal(head);
       co_return co_await refuse(refused);
     }
     ReplyForm form{reader->version(), reader->head().method == "HEAD", reader->keep_alive(), false};
@@ -164,7 +166,7 @@ class Session final : public SessionControl {
   /// The application's reply, made on a worker of the request's lane.
   asio::awaitable<Response> respond(const Request& request) {
     if (serving_.draining()) {
-      Response refused = draining_refusal(request.id);
+      Response refused = draining_refusal(request);
       co_return refused;
     }
     Application& application = serving_.application();
@@ -184,7 +186,7 @@ class Session final : public SessionControl {
         resume(serving_.application().handle(request, serving_.stop_token()));
       });
       if (!submitted) {
-        resume(refusal(429, request.id, submitted.error()));
+        resume(refusal(429, request, submitted.error()));
       }
     };
     co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Response)>(
@@ -227,7 +229,9 @@ class Session final : public SessionControl {
       pipe->end();
     });
     if (!started) {
-      const Response refused = refusal(429, request_id(response), started.error());
+      Request head;
+      head.id = request_id(response);
+      const Response refused = refusal(429, head, started.error());
       co_return co_await refuse(refused);
     }
     const std::stop_callback forward(serving_.stream_stop_token(),
@@ -268,9 +272,10 @@ class Session final : public SessionControl {
     return found == response.headers.end() ? std::string() : found->second;
   }
 
-  static Response refusal(int status, const std::string& id, const Error& error) {
-    Response response = problem_with_status(status, error);
-    response.headers["X-Request-Id"] = id.empty() ? make_request_id() : id;
+  /// In the form of the protocol that the request's path belongs to, as far as it was read.
+  static Response refusal(int status, const Request& head, const Error& error) {
+    Response response = error_response(head.path, status, error);
+    response.headers["X-Request-Id"] = head.id.empty() ? make_request_id() : head.id;
     base::metrics()
         .counter("sibyl_http_refused_total", "Requests refused before they reached a handler",
                  {{"status", std::to_string(status)}})
@@ -280,11 +285,11 @@ class Session final : public SessionControl {
     return response;
   }
 
-  static Response draining_refusal(const std::string& id) {
-    return refusal(503, id, {Code::Unavailable, "the server is shutting down", {}});
+  static Response draining_refusal(const Request& head) {
+    return refusal(503, head, {Code::Unavailable, "the server is shutting down", {}});
   }
-  Response memory_refusal(const std::string& id) const {
-    return refusal(429, id,
+  Response memory_refusal(const Request& head) const {
+    return refusal(429, head,
                    {Code::ResourceExhausted,
                     fmt::format("the bodies of all running requests together would be larger than "
                                 "{} bytes (bodies_bytes_max); try again in a moment",

@@ -14,6 +14,9 @@ void shut_down(Services& services) {
   if (services.draining.exchange(true)) {
     return;
   }
+  if (services.database == nullptr) {
+    return;  // a model server holds nothing
+  }
   services.encoders->stop_following();
   services.end_jobs();
   for (const std::string& name : services.database->names()) {
