@@ -39,7 +39,7 @@ class Usage(CliTest):
         self.assertIn("kubectl", done.err)
 
     def test_what_is_not_built_is_named(self):
-        self.assertIn("--encoder", self.sibyl("serve", "--encoder", "m=v2+http://x", expect=69).err)
+        self.assertIn("vectors", self.sibyl("serve", "--role", "vectors", expect=69).err)
 
     def test_configuration(self):
         config = self.write("sibyl.yaml", "htp: 127.0.0.1:1\n")

@@ -86,7 +86,7 @@ Result<PredictiveUnit> read_predictive_unit(const Variables& variable) {
   }
   unit.metrics_path = variable("PREDICTIVE_UNIT_METRICS_ENDPOINT");
   if (!unit.metrics_path.empty() && !unit.metrics_path.starts_with('/')) {
-    unit.metrics_path.insert(0, "/");
+    unit.metrics_path = "/" + unit.metrics_path;
   }
   unit.id = variable("PREDICTIVE_UNIT_ID");
   if (auto read = read_parameters(variable(kParameters), unit); !read) {
