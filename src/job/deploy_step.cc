@@ -98,7 +98,7 @@ Result<std::string> object_of(const DeployTarget& target, const std::string& mod
                       "'{}' must be a JSON object, model name -> name of the object",
                       target.targets.substr(0, 200));
   }
-  const std::string object = base::text_at(*targets, model);
+  std::string object = base::text_at(*targets, model);
   if (object.empty()) {
     std::vector<std::string> names;
     for (const auto& [name, value] : targets->items()) {

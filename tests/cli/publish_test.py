@@ -91,6 +91,20 @@ class Publish(CliTest):
         self.sibyl("step", "publish", "--workspace", self.workspace, env=env)
         self.assertEqual(len([k for k in store.objects if k.endswith("/claim")]), 1)
 
+    def test_a_base_of_the_registry_is_downloaded_from_another_machine(self):
+        _, address = self.serve()
+        self.publish(f"http://{address}")
+        self.write_rows("job2/pairs.jsonl", [
+            {"question": f"What about number {i}?", "answer": f"Number {i} is here. It follows the one before."}
+            for i in range(30)])
+        job = {"kind": "supervised", "name": "next", "base": "house", "data": {"pairs": "pairs.jsonl"}}
+        self.sibyl("step", "prepare", "--workspace", self.path("job2"), "--server", f"http://{address}",
+                   env={"SIBYL_JOB": json.dumps(job)})
+        with open(self.path("workspace/model/model.safetensors"), "rb") as file:
+            weights = file.read()
+        with open(self.path("job2/base/model.safetensors"), "rb") as file:
+            self.assertEqual(file.read(), weights)
+
     def test_a_file_that_is_not_what_sibyl_json_says_is_refused(self):
         _, address = self.serve()
         with open(self.path("workspace/model/1_Pooling/config.json"), "a", encoding="utf-8") as file:

@@ -112,7 +112,7 @@ std::string WorkspaceMirror::key_of(const std::string& relative) const {
 
 Result<std::string> WorkspaceMirror::relative_of(const std::string& key) const {
   const std::string prefix = address_.key + "/";
-  const std::string path = key.starts_with(prefix) ? key.substr(prefix.size()) : "";
+  std::string path = key.starts_with(prefix) ? key.substr(prefix.size()) : "";
   if (path.empty() || path.ends_with('/')) {
     return std::string();
   }

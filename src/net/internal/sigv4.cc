@@ -53,8 +53,8 @@ std::string sign(const SigningInput& input) {
   std::string canonical_headers;
   std::string names;
   for (const auto& [name, value] : input.headers) {
-    canonical_headers += name + ":" + value + "\n";
-    names += (names.empty() ? "" : ";") + name;
+    canonical_headers += fmt::format("{}:{}\n", name, value);
+    names += fmt::format("{}{}", names.empty() ? "" : ";", name);
   }
   const std::string canonical =
       fmt::format("{}\n{}\n{}\n{}\n{}\n{}", input.method, input.path, encode_query(input.query),
