@@ -38,6 +38,10 @@ function(sibyl_test)
     SIBYL_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data"
     SIBYL_SHARED_CHECKS="${PROJECT_SOURCE_DIR}/../shared/checks"
     SIBYL_MINILM="${SIBYL_MINILM}")
+  set(timeout_s 120)
+  if(SIBYL_SANITIZE)
+    set(timeout_s 900) # several times slower
+  endif()
   gtest_discover_tests(${T_NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "${T_LABEL}" TIMEOUT 120)
+    PROPERTIES LABELS "${T_LABEL}" TIMEOUT ${timeout_s})
 endfunction()
