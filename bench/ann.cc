@@ -1,6 +1,7 @@
 // Nearest-neighbour search of one set of vectors: recall and searches a second.
 //
 //   ann FILE [--index graph|flat|exact] [--recall 0.95] [--filter-percent 5] [--threads 1]
+//       [--filter random|near|far|correlated|anti-correlated] [--regime chosen|scan|inside|among]
 //
 // FILE: int32 vectors, dimension, queries; float32 vectors; float32 queries; int32 numbers of the
 // ten nearest of each query (`ann_set` writes such files). One JSON line for each effort, then one
@@ -8,6 +9,7 @@
 // the two neighbouring efforts. Rates are the best of `--passes` over all queries; qps_cpu counts
 // the processor time of all threads, qps_wall the time that passed.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -21,12 +23,14 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "index/derived_index.h"
+#include "index/internal/graph_index.h"
 #include "index/memory_view.h"
 #include "simd/distance.h"
 
@@ -42,6 +46,8 @@ struct Options {
   std::string index_file;
   std::string metric = "inner-product";
   std::string filter_kind = "random";
+  std::string filter_file;
+  std::string regime = "chosen";
   double recall = 0;
   double filter_percent = 100;
   size_t threads = 1;
@@ -188,29 +194,90 @@ Built build(const Options& options, const Set& set) {
   return built;
 }
 
+/// Rows with the nearest to the set's first vector in front.
+std::vector<float> nearness(const Set& set, std::span<const float> pole) {
+  std::vector<float> scores(set.count);
+  for (uint32_t row = 0; row < set.count; ++row) {
+    scores[row] = simd::dot(pole.data(), set.vectors->vectors_of(row).data(), set.dimension);
+  }
+  return scores;
+}
+
 /// Rows that a filter leaves: by chance, or those near or far from the set's first vector.
-index::RowSet make_filter(const Options& options, const Set& set) {
+std::vector<uint32_t> filter_rows(const Options& options, const Set& set) {
   std::vector<uint32_t> rows(set.count);
   std::iota(rows.begin(), rows.end(), 0U);
   std::mt19937 random(1);
   std::shuffle(rows.begin(), rows.end(), random);
   if (options.filter_kind != "random") {
-    const auto pole = set.vectors->vectors_of(0);
-    std::vector<float> scores(set.count);
-    for (uint32_t row = 0; row < set.count; ++row) {
-      scores[row] = simd::dot(pole.data(), set.vectors->vectors_of(row).data(), set.dimension);
+    const std::vector<float> scores = nearness(set, set.vectors->vectors_of(0));
+    const bool near = options.filter_kind == "near" || options.filter_kind == "correlated";
+    std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+      return scores[a] == scores[b] ? a < b : near ? scores[a] > scores[b] : scores[a] < scores[b];
+    });
+  }
+  rows.resize(static_cast<size_t>(options.filter_percent / 100 * static_cast<double>(set.count)));
+  return rows;
+}
+
+/// Leaves the fifth of the questions that lie nearest to the set's first vector: a filter near it
+/// is then correlated with them, one far from it against them.
+void keep_near_queries(Set& set) {
+  const auto pole = set.vectors->vectors_of(0);
+  std::vector<std::pair<float, uint32_t>> order;
+  for (uint32_t query = 0; query < set.queries; ++query) {
+    order.emplace_back(-simd::dot(pole.data(), set.query(query).data(), set.dimension), query);
+  }
+  std::sort(order.begin(), order.end());
+  order.resize(std::max<size_t>(set.queries / 5, 1));
+  std::vector<float> vectors;
+  std::vector<std::set<uint32_t>> nearest;
+  for (const auto& [distance, query] : order) {
+    const auto vector = set.query(query);
+    vectors.insert(vectors.end(), vector.begin(), vector.end());
+    nearest.push_back(set.nearest[query]);
+  }
+  set.query_vectors = std::move(vectors);
+  set.nearest = std::move(nearest);
+  set.queries = order.size();
+}
+
+/// The answers under a filter, by measuring every vector.
+void find_nearest(Set& set, size_t k, const index::RowSet* allowed) {
+  std::vector<index::VectorHit> hits;
+  for (size_t q = 0; q < set.queries; ++q) {
+    set.vectors->search(set.query(q), k, allowed, hits);
+    set.nearest[q].clear();
+    for (const index::VectorHit& hit : hits) {
+      set.nearest[q].insert(hit.row);
     }
-    const float sign = options.filter_kind == "near" ? 1.0F : -1.0F;
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](uint32_t a, uint32_t b) { return sign * scores[a] > sign * scores[b]; });
   }
-  index::RowSet allowed(set.count);
-  const auto left =
-      static_cast<size_t>(options.filter_percent / 100 * static_cast<double>(set.count));
-  for (size_t i = 0; i < left; ++i) {
-    allowed.insert(rows[i]);
+}
+
+template <class T>
+void put(std::ofstream& file, std::span<const T> values) {
+  file.write(reinterpret_cast<const char*>(values.data()),
+             static_cast<std::streamsize>(values.size_bytes()));
+}
+
+/// For other programs: int32 rows, queries and k, then the rows, the queries' vectors (float32) and
+/// the nearest of each (int32, -1 where the filter leaves fewer).
+void write_filter(const Options& options, const Set& set, const std::vector<uint32_t>& rows) {
+  std::ofstream file(options.filter_file, std::ios::binary);
+  const std::array<int32_t, 3> header = {static_cast<int32_t>(rows.size()),
+                                         static_cast<int32_t>(set.queries),
+                                         static_cast<int32_t>(options.k)};
+  put<int32_t>(file, header);
+  put<uint32_t>(file, rows);
+  put<float>(file, set.query_vectors);
+  for (const std::set<uint32_t>& nearest : set.nearest) {
+    std::vector<int32_t> row(nearest.begin(), nearest.end());
+    row.resize(options.k, -1);
+    put<int32_t>(file, row);
   }
-  return allowed;
+  if (!file) {
+    stop_with(options.filter_file + ": cannot be written");
+  }
 }
 
 struct Measured {
@@ -218,6 +285,20 @@ struct Measured {
   double qps_cpu = 0;
   double qps_wall = 0;
 };
+
+void search(const Options& options, const index::VectorIndex& index, std::span<const float> query,
+            const index::RowSet* allowed, size_t effort, std::vector<index::VectorHit>& hits) {
+  using index::FilterRegime;
+  if (options.regime == "chosen" || allowed == nullptr) {
+    index.search_with(query, options.k, allowed, {.effort = effort}, hits);
+    return;
+  }
+  const FilterRegime regime = options.regime == "scan"     ? FilterRegime::Scan
+                              : options.regime == "inside" ? FilterRegime::Inside
+                                                           : FilterRegime::Among;
+  dynamic_cast<const index::GraphIndex&>(index).search_in(regime, query, options.k, *allowed,
+                                                          effort, hits);
+}
 
 /// One pass over all queries; every thread takes every threads-th query.
 Measured pass(const Options& options, const Set& set, const index::VectorIndex& index,
@@ -233,7 +314,7 @@ Measured pass(const Options& options, const Set& set, const index::VectorIndex& 
         std::vector<std::vector<index::VectorHit>> hits(set.queries);
         const double cpu_start = thread_seconds();
         for (size_t q = t; q < set.queries; q += options.threads) {
-          index.search_with(set.query(q), options.k, allowed, {.effort = effort}, hits[q]);
+          search(options, index, set.query(q), allowed, effort, hits[q]);
         }
         cpu[t] = thread_seconds() - cpu_start;
         for (size_t q = t; q < set.queries; q += options.threads) {
@@ -260,13 +341,15 @@ void print(const Options& options, const Set& set, const Built& built, const std
   const auto count = static_cast<double>(set.count);
   fmt::print(
       "{{\"index\": \"{}\", \"parameters\": {{\"effort\": {}, \"k\": {}, \"compact\": {}, "
-      "\"filter_percent\": {}, \"filter\": \"{}\", \"threads\": {}, \"kernel\": \"{}\"}}, "
+      "\"filter_percent\": {}, \"filter\": \"{}\", \"regime\": \"{}\", \"threads\": {}, "
+      "\"kernel\": \"{}\"}}, "
       "\"recall\": {:.4f}, \"qps_cpu\": {:.0f}, \"qps_wall\": {:.0f}, "
       "\"bytes_per_vector_resident\": {:.1f}, \"bytes_per_vector_mapped\": {:.1f}, \"build_s\": "
       "{:.1f}, \"build_cpu_s\": {:.1f}}}\n",
       options.index, effort, options.k, options.compact, options.filter_percent,
-      options.filter_kind, options.threads, simd::kernel_name(), measured.recall, measured.qps_cpu,
-      measured.qps_wall, static_cast<double>(built.index->resident_bytes()) / count,
+      options.filter_kind, options.regime, options.threads, simd::kernel_name(), measured.recall,
+      measured.qps_cpu, measured.qps_wall,
+      static_cast<double>(built.index->resident_bytes()) / count,
       static_cast<double>(built.index->mapped_bytes()) / count, built.seconds, built.cpu_seconds);
   std::fflush(stdout);
 }
@@ -307,7 +390,11 @@ void read_options(CLI::App& app, Options& options) {
   app.add_option("--recall", options.recall, "Stop where it is reached")->check(CLI::Range(0., 1.));
   app.add_option("--effort", options.efforts, "Efforts to try; 0: the index's own")->delimiter(',');
   app.add_option("--filter-percent", options.filter_percent)->check(CLI::Range(0., 100.));
-  app.add_option("--filter", options.filter_kind)->check(CLI::IsMember({"random", "near", "far"}));
+  app.add_option("--filter", options.filter_kind)
+      ->check(CLI::IsMember({"random", "near", "far", "correlated", "anti-correlated"}));
+  app.add_option("--write-filter", options.filter_file, "Rows, queries and answers, for others");
+  app.add_option("--regime", options.regime, "How the graph searches under the filter")
+      ->check(CLI::IsMember({"chosen", "scan", "inside", "among"}));
   app.add_option("--threads", options.threads)->check(CLI::Range(1, 256));
   app.add_option("--build-threads", options.build_threads)->check(CLI::Range(1, 256));
   app.add_option("--passes", options.passes)->check(CLI::Range(1, 100));
@@ -329,18 +416,24 @@ int main(int argc, char** argv) {
                                                 112, 128, 160, 192, 256, 320, 384, 512, 768, 1024}
                           : std::vector<size_t>{0};
   }
+  if (options.regime != "chosen" && options.index != "graph") {
+    stop_with("--regime is of the graph");
+  }
   Set set = read_set(options.path);
-  const index::RowSet filter = make_filter(options, set);
+  if (options.filter_kind.ends_with("correlated")) {
+    keep_near_queries(set);
+  }
+  const std::vector<uint32_t> rows = filter_rows(options, set);
+  index::RowSet filter(set.count);
+  for (const uint32_t row : rows) {
+    filter.insert(row);
+  }
   const index::RowSet* allowed = options.filter_percent < 100 ? &filter : nullptr;
   if (allowed != nullptr || options.k != kNearest) {
-    std::vector<index::VectorHit> hits;
-    for (size_t q = 0; q < set.queries; ++q) {
-      set.vectors->search(set.query(q), options.k, allowed, hits);
-      set.nearest[q].clear();
-      for (const index::VectorHit& hit : hits) {
-        set.nearest[q].insert(hit.row);
-      }
-    }
+    find_nearest(set, options.k, allowed);
+  }
+  if (!options.filter_file.empty()) {
+    write_filter(options, set, rows);
   }
   const Built built = build(options, set);
   sweep(options, set, built, allowed);

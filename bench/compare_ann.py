@@ -101,6 +101,15 @@ def set_file(options):
     return path
 
 
+def index_folder(set_path):
+    """Where the indexes of a set are kept."""
+    with open(set_path, "rb") as file:
+        key = hashlib.sha256(file.read(1 << 20)).hexdigest()[:12]
+    folder = os.path.join(peers.cache_folder(), "ann", key)
+    os.makedirs(folder, exist_ok=True)
+    return folder
+
+
 def summary(rounds, rate, recall, reference):
     """Rates of all rounds, and ours over each of them within a round."""
     ours = [at_recall(points.get(reference, []), recall, rate) for points in rounds]
@@ -126,10 +135,7 @@ def main():
     options = parser.parse_args()
     python = peers.environment("ann", REQUIREMENTS)
     set_path = set_file(options)
-    with open(set_path, "rb") as file:
-        key = hashlib.sha256(file.read(1 << 20)).hexdigest()[:12]
-    folder = os.path.join(peers.cache_folder(), "ann", key)
-    os.makedirs(folder, exist_ok=True)
+    folder = index_folder(set_path)
     contenders = {name: Ours(name, options, set_path, folder) for name in options.ours}
     contenders.update({name: Peer(name, python, set_path, folder) for name in options.peers})
     for name, contender in list(contenders.items()):
