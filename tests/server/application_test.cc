@@ -122,7 +122,7 @@ TEST_F(ApplicationTest, WrongAddressesAndMethodsAreTold) {
   EXPECT_EQ(wrong.headers.at("allow"), "POST, GET, HEAD, OPTIONS");
   EXPECT_EQ(send("GET", "/v1/nothing").status, 404);
   EXPECT_EQ(send("POST", "/nothing").status, 404);
-  for (const std::string path : {"/v2/models/m/infer", "/predict", "/api/v1.0/predictions"}) {
+  for (const std::string path : {"/transform-input", "/route", "/aggregate"}) {
     const auto later = send("POST", path, "{}");
     EXPECT_EQ(later.status, 501) << path;
     EXPECT_NE(later.body.find(path), std::string::npos);

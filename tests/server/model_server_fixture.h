@@ -80,7 +80,8 @@ class ModelServerTest : public testing::Test {
     const auto reply = post("/v1/embeddings", base::dump_json({{"model", "m"}, {"input", texts}}));
     EXPECT_EQ(reply.status, 200) << reply.body;
     std::vector<std::vector<float>> vectors;
-    for (const auto& row : json(reply)["data"]) {
+    const base::Json parsed = json(reply);
+    for (const auto& row : parsed.at("data")) {
       vectors.push_back(row["embedding"].get<std::vector<float>>());
     }
     return vectors;

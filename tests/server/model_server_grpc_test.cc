@@ -1,4 +1,5 @@
 // The model server over gRPC: Seldon's services and the Open Inference Protocol's.
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <thread>
@@ -62,6 +63,48 @@ class ModelServerGrpcTest : public ModelServerTest {
                                                                            &reply);
   }
 };
+
+TEST_F(ModelServerGrpcTest, QuestionsGetTheModelsPromptForQuestions) {
+  options_.model_server.models = {{"m", test_model("xlm-roberta")}};
+  start();
+  SeldonMessage request = rows_message(kTexts);
+  SeldonMessage documents;
+  SeldonMessage questions;
+  ASSERT_TRUE(predict(request, documents).ok());
+  (*request.mutable_meta()->mutable_tags())["kind"].set_string_value("question");
+  ASSERT_TRUE(predict(request, questions).ok());
+  EXPECT_NE(floats_of(documents.data().ndarray().values(0).list_value().values(0).list_value()),
+            floats_of(questions.data().ndarray().values(0).list_value().values(0).list_value()));
+  auto tensor = infer_request(kTexts);
+  inference::ModelInferResponse reply;
+  ASSERT_TRUE(infer(tensor, reply).ok());
+  const auto of_documents = reply.outputs(0).contents().fp32_contents();
+  (*tensor.mutable_parameters())["kind"].set_string_param("question");
+  ASSERT_TRUE(infer(tensor, reply).ok());
+  const auto of_questions = reply.outputs(0).contents().fp32_contents();
+  EXPECT_FALSE(std::ranges::equal(of_documents, of_questions));
+  const auto rows = questions.data().ndarray().values(0).list_value().values(0).list_value();
+  EXPECT_EQ(floats_of(rows).front(), of_questions[0]);
+}
+
+TEST_F(ModelServerGrpcTest, CallsAboveTheBoundAreRefusedAndHttpIsNot) {
+  where_.grpc_calls_max = 0;
+  start();
+  SeldonMessage reply;
+  const grpc::Status status = predict(rows_message(kTexts), reply);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_NE(status.error_message().find("grpc_calls_max"), std::string::npos);
+  EXPECT_EQ(embeddings(kTexts).size(), 3U);
+}
+
+TEST_F(ModelServerGrpcTest, CallsThatEndedCountNoMore) {
+  where_.grpc_calls_max = 1;
+  start();
+  for (int i = 0; i < 3; ++i) {
+    SeldonMessage reply;
+    EXPECT_TRUE(predict(rows_message(kTexts), reply).ok());
+  }
+}
 
 TEST_F(ModelServerGrpcTest, SeldonGivesTheVectors) {
   start();
