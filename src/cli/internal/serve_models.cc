@@ -13,6 +13,10 @@
 namespace sibyl::cli {
 namespace {
 
+/// Texts alone come here. Over gRPC a message is read whole before its key is, and takes many times
+/// its bytes then.
+constexpr uint64_t kMessageBytesMax = uint64_t{64} << 20;
+
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
@@ -46,6 +50,7 @@ server::ListenerOptions addresses_of(const Arguments& arguments, const Predictiv
   where.grpc = unit.grpc_port == 0 ? arguments.grpc : fmt::format("0.0.0.0:{}", unit.grpc_port);
   where.tls_certificate_file = arguments.tls_certificate;
   where.tls_key_file = arguments.tls_key;
+  where.body_bytes_max = kMessageBytesMax;
   return where;
 }
 
@@ -67,6 +72,7 @@ void tell_addresses(const Arguments& arguments, const Terminal& terminal,
   const std::string url = fmt::format(
       "{}://{}", arguments.tls_certificate.empty() ? "http" : "https", listener.http_address());
   std::vector<std::string> names;
+  names.reserve(models.size());
   for (const server::ModelToServe& model : models) {
     names.push_back(model.name);
   }
