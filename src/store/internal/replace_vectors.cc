@@ -8,7 +8,8 @@
 namespace sibyl::store {
 namespace {
 
-constexpr uint32_t kMakerRows = 128;
+/// Rows whose vectors are asked for at once; progress is told as often.
+constexpr uint32_t kMakerRows = 32;
 /// The writer waits while at most this many rows get their vectors, unless writers stay faster
 /// than the maker for kSwitchRoundsMax rounds.
 constexpr uint64_t kSwitchTailRowsMax = 256;
