@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cmath>
 #include <thread>
 
@@ -38,7 +39,12 @@ class ServedDouble final : public EncoderSource {
     return {};
   }
   std::string served_name(const std::string& reference) override {
-    return reference.empty() || reference == "desk" ? "desk" : "";
+    return is_elsewhere_ && (reference.empty() || reference == "desk") ? "desk" : "";
+  }
+  /// As after a start without the model server: copies alone are there.
+  void stop_serving() {
+    is_elsewhere_ = false;
+    serve("");
   }
 
   void serve(const std::string& version) {
@@ -64,6 +70,7 @@ class ServedDouble final : public EncoderSource {
   }
 
   std::mutex mutex_;
+  std::atomic<bool> is_elsewhere_ = true;
   std::string served_;
   std::set<std::string> copies_;
   std::map<std::string, std::shared_ptr<internal::WordEncoder>> encoders_;
@@ -208,6 +215,89 @@ TEST_F(FollowModelTest, RowsAddedWhileItIsAwayGetTheirVectorsLater) {
   expect_vectors_of("3");
   EXPECT_EQ(add(kTea).unchanged, 1U);
   EXPECT_EQ(info().statistics.live_rows, 2U);
+}
+
+TEST_F(FollowModelTest, OneDocumentThatTheModelRefusesKeepsNoOtherWithoutVectors) {
+  for (const Code code : {Code::TooLarge, Code::Unavailable}) {
+    models_.serve("3");
+    add(kBread);
+    models_.serve("");
+    add(R"({"id": "huge", "text": "A word that is unbearable."})");
+    EXPECT_EQ(add(kTea).waiting, 1U);
+    const auto model = models_.encoder_of("3");
+    model->refused_word = "unbearable";
+    model->refused_with = Error{code, "a text is too long", {}};
+    follow("3");
+    EXPECT_FALSE(info().rows_wait) << "the pass is over, it is not made again every minute";
+    expect_vectors_of("3");
+    EXPECT_EQ(ask("unbearable word", "bm25").answers.at(0).id, "huge");
+    model->refused_word.clear();
+    EXPECT_EQ(add(R"({"id": "huge", "text": "A word that is unbearable."})").updated, 1U)
+        << "whoever adds it again tries again";
+    ASSERT_TRUE(service_->drop("c"));
+  }
+}
+
+TEST_F(FollowModelTest, ANewVersionThatRefusesADocumentIsStillSwitchedTo) {
+  models_.serve("3");
+  add(R"({"id": "huge", "text": "A word that is unbearable."})");
+  add(kTea);
+  const auto next = models_.encoder_of("4");
+  next->refused_word = "unbearable";
+  for (const Code code : {Code::TooLarge, Code::Unavailable}) {
+    next->refused_with = Error{code, "a text is too long", {}};
+    follow("4", "3");
+    expect_vectors_of("4");
+    EXPECT_EQ(ask("unbearable word", "bm25").answers.at(0).id, "huge");
+    follow("3", "4");
+  }
+}
+
+TEST_F(FollowModelTest, APassThatFailsLeavesRowsWaiting) {
+  models_.serve("3");
+  add(kBread);
+  models_.serve("");
+  add(kTea);
+  models_.encoder_of("3")->fails_with = Error{Code::Internal, "broken", {}};
+  models_.serve("3");
+  service_->follow({"desk", "3", ""});
+  while (!info().switching_to.empty()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_NE(info().switch_error.find("broken"), std::string::npos);
+  EXPECT_TRUE(info().rows_wait);
+  models_.encoder_of("3")->fails_with.reset();
+  ASSERT_TRUE(service_->put_collection("c", *base::parse_json(R"({"model": "desk@3"})"), true));
+  EXPECT_FALSE(info().rows_wait);
+  expect_vectors_of("3");
+}
+
+TEST_F(FollowModelTest, RowsWhoseModelIsNoLongerServedElsewhereAreMadeWhenAddedAgain) {
+  models_.serve("3");
+  add(kBread);
+  models_.serve("");
+  EXPECT_EQ(add(kTea).waiting, 1U);
+  models_.keep_copy("3");
+  models_.stop_serving();
+  const AddReport report = add(kTea);
+  EXPECT_EQ(report.updated, 1U);
+  EXPECT_EQ(report.waiting, 0U);
+  expect_vectors_of("3");
+}
+
+TEST_F(FollowModelTest, AModelOfThisServerThatFailsIsAnErrorAndNothingWaits) {
+  models_.keep_copy("3");
+  models_.stop_serving();
+  ASSERT_TRUE(service_->put_collection("c", *base::parse_json(R"({"model": "desk@3"})"), true));
+  models_.encoder_of("3")->fails_with = Error{Code::ResourceExhausted, "no memory", {}};
+  const auto report = service_->add("c", kTea, {});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, Code::ResourceExhausted);
+  EXPECT_FALSE(info().rows_wait);
+  EXPECT_EQ(info().statistics.live_rows, 0U);
+  models_.encoder_of("3")->fails_with.reset();
+  EXPECT_EQ(add(kTea).added, 1U);
+  expect_vectors_of("3");
 }
 
 TEST_F(FollowModelTest, RowsThatWaitAreFoundByWordsBesideVectorsOfOthers) {

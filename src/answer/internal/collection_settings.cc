@@ -153,12 +153,15 @@ Result<bool> LocalAnswerService::change_settings(CollectionState& state, const b
   if (change->has_model) {
     stored->awaited_model.clear();
   }
-  if (target == state.rows().schema().model && !derives_anew && !stored->is_switching) {
+  const bool makes_waiting = change->has_model && stored->rows_wait;
+  if (target == state.rows().schema().model && !derives_anew && !stored->is_switching &&
+      !makes_waiting) {
     if (auto set = state.rows().set_settings(settings_to_json(*stored)); !set) {
       return pass_on(set);
     }
     return false;
   }
+  stored->rows_wait = false;  // noted again when the rows do not get their vectors
   if (auto begun = begin_switch(state, std::move(*stored), target); !begun) {
     return pass_on(begun);
   }

@@ -1,10 +1,13 @@
 #include "answer/internal/document_writer.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "answer/internal/away_model.h"
+#include "answer/internal/careful_encoding.h"
 
 namespace sibyl::answer::internal {
 namespace {
@@ -14,6 +17,12 @@ constexpr int kAttemptsMax = 8;
 
 bool names_one_row(Code code) {
   return code == Code::InvalidData || code == Code::InvalidArgument || code == Code::TooLarge;
+}
+
+/// Whether the collection's model is one that is served elsewhere.
+bool is_served(EncoderSource& encoders, const store::Schema& schema) {
+  const std::string name = schema.model.substr(0, schema.model.find('@'));
+  return !name.empty() && !encoders.served_name(name).empty();
 }
 
 }  // namespace
@@ -56,17 +65,20 @@ Result<void> DocumentWriter::flush(AddReport& report) {
   return {};
 }
 
-void DocumentWriter::drop_unchanged(const CollectionSettings& settings, AddReport& report) {
+void DocumentWriter::drop_unchanged(const StoredSettings& stored, const store::Schema& schema,
+                                    AddReport& report) {
   const auto snapshot = state_.rows().snapshot();
+  // Only then something will still bring the vectors of a row that has none.
+  const bool rows_wait = away_ == Away::Wait && stored.rows_wait && is_served(encoders_, schema);
   std::erase_if(batch_, [&](const IncomingDocument& incoming) {
     const auto there = snapshot->find(incoming.document.id);
     if (!there) {
       return false;
     }
     const auto row = snapshot->row(*there);
-    const uint64_t hash = content_hash(incoming.document, settings);
+    const uint64_t hash = content_hash(incoming.document, stored.settings);
     const bool same = row && (row->content_hash == hash ||
-                              (away_ == Away::Wait && row->content_hash == waiting_hash(hash)));
+                              (rows_wait && row->content_hash == waiting_hash(hash)));
     report.unchanged += same ? 1 : 0;
     return same;
   });
@@ -80,7 +92,7 @@ Result<bool> DocumentWriter::write_once(AddReport& report) {
     return pass_on(stored);
   }
   const CollectionSettings& settings = stored->settings;
-  drop_unchanged(settings, report);
+  drop_unchanged(*stored, schema, report);
   waits_ = false;
   auto changes = make_changes(schema, settings);
   if (!changes) {
@@ -107,7 +119,7 @@ Result<std::vector<store::Change>> DocumentWriter::make_changes(
   std::shared_ptr<encoder::Encoder> encoder;
   if (has_vectors) {
     auto found = encoders_.find(schema.model);
-    waits_ = !found && away_ == Away::Wait && is_away(found.error());
+    waits_ = !found && may_wait(found.error(), schema);
     if (!found && !waits_) {
       return pass_on(found, fmt::format("model of collection '{}'", state_.rows().name()));
     }
@@ -134,25 +146,50 @@ Result<std::vector<store::Change>> DocumentWriter::make_changes(
   return changes;
 }
 
+bool DocumentWriter::may_wait(const Error& error, const store::Schema& schema) const {
+  return away_ == Away::Wait && is_away(error) && is_served(encoders_, schema);
+}
+
+Result<std::vector<std::optional<std::vector<std::vector<float>>>>> DocumentWriter::make_vectors(
+    std::span<const DocumentParts> parts, const store::Schema& schema, bool chunking,
+    encoder::Encoder* encoder) {
+  std::vector<std::optional<std::vector<std::vector<float>>>> none(parts.size());
+  if (encoder == nullptr) {
+    return none;
+  }
+  const auto encode = [&](std::span<const DocumentParts> some) {
+    return encode_documents(some, chunking, *encoder, stop_);
+  };
+  if (away_ == Away::Fail) {
+    return encode_carefully(parts, encode, *encoder, stop_);
+  }
+  auto vectors = encode(parts);
+  if (!vectors) {
+    waits_ = may_wait(vectors.error(), schema);
+    return waits_ ? none
+                  : Result<std::vector<std::optional<std::vector<std::vector<float>>>>>(
+                        tl::unexpected<Error>(vectors.error()));
+  }
+  return std::vector<std::optional<std::vector<std::vector<float>>>>(
+      std::make_move_iterator(vectors->begin()), std::make_move_iterator(vectors->end()));
+}
+
 Result<void> DocumentWriter::add_vectors(std::span<const DocumentParts> parts,
                                          const store::Schema& schema,
                                          const CollectionSettings& settings,
                                          encoder::Encoder* encoder,
                                          std::vector<store::Change>& changes) {
-  if (encoder != nullptr) {
-    auto vectors = encode_documents(parts, settings.chunking, *encoder, stop_);
-    waits_ = !vectors && away_ == Away::Wait && is_away(vectors.error());
-    if (!vectors && !waits_) {
-      return pass_on(vectors);
-    }
-    for (size_t i = 0; vectors && i < changes.size(); ++i) {
-      changes[i].row.vectors = std::move((*vectors)[i]);
-    }
+  auto vectors = make_vectors(parts, schema, settings.chunking, encoder);
+  if (!vectors) {
+    return pass_on(vectors);
   }
-  for (store::Change& change : changes) {
-    if (waits_) {
-      change.row.vectors.assign(schema.vector_fields.size(), {});
-      change.row.content_hash = waiting_hash(change.row.content_hash);
+  for (size_t i = 0; i < changes.size(); ++i) {
+    store::Row& row = changes[i].row;
+    if (auto& of_row = (*vectors)[i]) {
+      row.vectors = std::move(*of_row);
+    } else {
+      row.vectors.assign(schema.vector_fields.size(), {});
+      row.content_hash = waiting_hash(row.content_hash);
     }
   }
   return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -18,11 +19,15 @@ struct IncomingDocument {
 
 /// Documents to durable rows, in bounded batches: cut into passages, encoded in one call a batch,
 /// written. Unchanged ones cost no encoding. A model switch that ends meanwhile is noticed by the
-/// schema's generation, and the batch is made again with the new model. While the model cannot be
-/// asked, documents are written without vectors and marked, so that they get them later.
+/// schema's generation, and the batch is made again with the new model. While a model that is
+/// served elsewhere cannot be asked, documents are written without vectors and marked, so that they
+/// get them later; a model of this server's own that fails is an error, since nothing would come
+/// later.
 class DocumentWriter {
  public:
-  enum class Away { Wait, Fail };  ///< what happens when the model cannot be asked
+  /// What happens when the model cannot be asked. With Fail, documents that the model refuses while
+  /// it takes others are written without vectors.
+  enum class Away { Wait, Fail };
   DocumentWriter(CollectionState& state, EncoderSource& encoders, Away away, std::stop_token stop)
       : state_(state), encoders_(encoders), away_(away), stop_(std::move(stop)) {}
 
@@ -39,6 +44,11 @@ class DocumentWriter {
   Result<void> add_vectors(std::span<const DocumentParts> parts, const store::Schema& schema,
                            const CollectionSettings& settings, encoder::Encoder* encoder,
                            std::vector<store::Change>& changes);
+  /// Vectors in the order of `parts`, nothing for a document that goes without.
+  Result<std::vector<std::optional<std::vector<std::vector<float>>>>> make_vectors(
+      std::span<const DocumentParts> parts, const store::Schema& schema, bool chunking,
+      encoder::Encoder* encoder);
+  bool may_wait(const Error& error, const store::Schema& schema) const;
   /// Notes in the collection's settings that rows wait.
   Result<void> note_waiting(uint64_t generation);
   void count(store::Outcome outcome, AddReport& report) const;
@@ -47,7 +57,7 @@ class DocumentWriter {
   Result<bool> write_one_by_one(std::vector<store::Change> changes, uint64_t generation,
                                 AddReport& report);
   bool is_switched(const Error& error, uint64_t generation) const;
-  void drop_unchanged(const CollectionSettings& settings, AddReport& report);
+  void drop_unchanged(const StoredSettings& stored, const store::Schema& schema, AddReport& report);
 
   CollectionState& state_;
   EncoderSource& encoders_;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "answer/internal/away_model.h"
+#include "answer/internal/careful_encoding.h"
 #include "answer/internal/document_writer.h"
 #include "answer/internal/row_builder.h"
 #include "base/stop.h"
@@ -22,7 +23,7 @@ Result<std::vector<std::vector<std::vector<float>>>> encode_patiently(
   for (int tries = 1;; ++tries) {
     auto vectors = encode_documents(parts, chunking, encoder, stop);
     if (vectors || !is_passing(vectors.error()) || tries >= kTriesMax ||
-        base::sleep_until_stop(stop, pause_s)) {
+        (tries > 1 && takes_texts(encoder, stop)) || base::sleep_until_stop(stop, pause_s)) {
       return vectors;
     }
     pause_s = std::min(2 * pause_s, kPauseMax_s);
@@ -55,11 +56,19 @@ Result<std::vector<std::vector<std::vector<float>>>> encode_rows(
       tables[i] = std::move(*table);
       parts[i] = {&documents[i], &tables[i]};
     }
-    auto vectors = encode_patiently(parts, chunking, encoder, stop);
+    auto vectors = encode_carefully(
+        parts,
+        [&](std::span<const DocumentParts> some) {
+          return encode_patiently(some, chunking, encoder, stop);
+        },
+        encoder, stop);
     if (!vectors) {
       return pass_on(vectors);
     }
-    std::move(vectors->begin(), vectors->end(), std::back_inserter(result));
+    for (auto& of_row : *vectors) {
+      result.push_back(of_row ? std::move(*of_row)
+                              : std::vector<std::vector<float>>(kVectorFields));
+    }
   }
   return result;
 }
@@ -108,8 +117,8 @@ Result<void> put_back_origins(CollectionState& state) {
              : Result<void>();
 }
 
-/// `away`: it ended because the model could not be asked, so rows may still wait for it.
-Result<void> clear_pending(CollectionState& state, bool away) {
+/// After a failure rows may still wait for the model.
+Result<void> clear_pending(CollectionState& state, bool failed) {
   const std::lock_guard lock(state.settings_mutex());
   auto stored = state.settings();
   if (!stored) {
@@ -117,7 +126,7 @@ Result<void> clear_pending(CollectionState& state, bool away) {
   }
   const std::string pending = stored->pending_model;
   stored->is_switching = false;
-  stored->rows_wait = stored->rows_wait || (away && stored->settings.model == pending);
+  stored->rows_wait = stored->rows_wait || (failed && stored->settings.model == pending);
   stored->pending_model.clear();
   return state.rows().set_settings(settings_to_json(*stored));
 }
@@ -142,7 +151,7 @@ Result<void> run_pending_switch(CollectionState& state, EncoderSource& encoders,
   if (!outcome && stop.stop_requested()) {
     return outcome;
   }
-  auto cleared = clear_pending(state, !outcome && is_away(outcome.error()));
+  auto cleared = clear_pending(state, !outcome);
   return outcome ? cleared : outcome;
 }
 

@@ -42,6 +42,11 @@ class WordEncoder final : public encoder::Encoder {
       --failures_left;
       return tl::unexpected<Error>(*fails_with);
     }
+    for (const std::string_view text : texts) {
+      if (!refused_word.empty() && text.find(refused_word) != std::string_view::npos) {
+        return tl::unexpected<Error>(refused_with);
+      }
+    }
     encoder::EncodedTexts result;
     for (const std::string_view text : texts) {
       std::vector<float> vector(info_.dimension, 0.01F);
@@ -65,6 +70,8 @@ class WordEncoder final : public encoder::Encoder {
   std::function<void()> on_encode;  ///< called by `encode`; set it where nobody encodes
   std::optional<Error> fails_with;  ///< set it where nobody encodes
   int failures_left = -1;           ///< calls that fail with it; -1: all
+  std::string refused_word;         ///< texts with it fail with `refused_with`
+  Error refused_with;
   std::atomic<uint64_t> calls = 0;
   std::atomic<uint64_t> encoded = 0;
 
