@@ -66,7 +66,11 @@ Result<std::unique_ptr<Services>> open_services(const ApplicationOptions& option
     if (!remote) {
       return pass_on(remote);
     }
-    services->encoders->serve_from(std::move(*remote));
+    auto samples = ModelSamples::open(place("model-samples"));
+    if (!samples) {
+      return pass_on(samples);
+    }
+    services->encoders->serve_from(std::move(*remote), std::move(*samples));
   }
   services->answers = answer::AnswerService::create(*services->database, *services->encoders);
   auto uploads = Uploads::open(place("uploads"), {});

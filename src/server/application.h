@@ -25,6 +25,7 @@ struct ModelSourceOptions {
   std::string ca_file;           ///< certificates to trust; empty: the system's
   int attempts = 6;              ///< while nobody answers
   int64_t first_pause_ms = 500;  ///< before the second; doubles
+  uint64_t file_bytes_max = uint64_t{64} << 30;
 };
 /// Role::Models.
 struct ModelServerOptions {

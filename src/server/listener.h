@@ -22,6 +22,7 @@ struct ListenerOptions {
   int64_t body_timeout_ms = 120'000;
   int64_t idle_timeout_ms = 60'000;
   size_t connections_max = 1024;
+  size_t grpc_calls_max = 256;             ///< that wait or run at once, over all connections
   uint64_t bodies_bytes_max = 1ULL << 30;  ///< of all requests together
   size_t streams_max = 32;                 ///< event streams open at once
   int64_t drain_timeout_ms = 20'000;

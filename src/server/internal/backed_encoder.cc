@@ -1,11 +1,9 @@
 #include "server/internal/backed_encoder.h"
 
-#include <cmath>
 #include <utility>
 
 #include "base/log.h"
 #include "base/metrics.h"
-#include "encoder/remote_encoder.h"
 
 namespace sibyl::server {
 namespace {
@@ -18,10 +16,8 @@ bool is_away(const Error& error) {
 
 class BackedEncoder final : public encoder::Encoder {
  public:
-  BackedEncoder(std::shared_ptr<encoder::Encoder> served, std::vector<float> sample,
-                CopyOpener copy)
+  BackedEncoder(std::shared_ptr<encoder::Encoder> served, CopyOpener copy)
       : served_(std::move(served)),
-        sample_(std::move(sample)),
         copy_(std::move(copy)),
         stood_in_(base::metrics().counter(
             "sibyl_remote_encoder_copy_used_total",
@@ -37,7 +33,8 @@ class BackedEncoder final : public encoder::Encoder {
       return encoded;
     }
     const auto copy = copy_();
-    if (!copy || !is_copy(**copy)) {
+    if (!copy) {
+      note(copy.error());
       return encoded;  // why the model could not be asked says more
     }
     stood_in_.add();
@@ -45,28 +42,15 @@ class BackedEncoder final : public encoder::Encoder {
   }
 
  private:
-  /// Compared in float32 of two machines: far nearer than two models are.
-  bool is_copy(encoder::Encoder& copy) const {
-    static constexpr float kDifferenceMax = 1e-3F;
-    const std::string_view text = encoder::kSampleText;
-    const auto ours = copy.encode(std::span(&text, 1), {});
-    if (!ours || ours->vectors.size() != sample_.size()) {
-      return false;
+  /// That there is no copy is usual; that it cannot be used is not.
+  void note(const Error& error) const {
+    if (error.code != Code::NotFound) {
+      base::log_warning("server", "model {} has no copy to stand in: {}",
+                        served_->info().reference(), error.message);
     }
-    for (size_t i = 0; i < sample_.size(); ++i) {
-      if (std::abs(ours->vectors[i] - sample_[i]) > kDifferenceMax) {
-        base::log_warning("server",
-                          "model {} here is another than the served one of the same name and "
-                          "version; it does not stand in",
-                          served_->info().reference());
-        return false;
-      }
-    }
-    return true;
   }
 
   const std::shared_ptr<encoder::Encoder> served_;
-  const std::vector<float> sample_;
   const CopyOpener copy_;
   base::Counter& stood_in_;
 };
@@ -74,8 +58,8 @@ class BackedEncoder final : public encoder::Encoder {
 }  // namespace
 
 std::shared_ptr<encoder::Encoder> back_encoder(std::shared_ptr<encoder::Encoder> served,
-                                               std::vector<float> sample, CopyOpener copy) {
-  return std::make_shared<BackedEncoder>(std::move(served), std::move(sample), std::move(copy));
+                                               CopyOpener copy) {
+  return std::make_shared<BackedEncoder>(std::move(served), std::move(copy));
 }
 
 }  // namespace sibyl::server

@@ -44,7 +44,8 @@ Result<Response> make_embeddings(Services& services, const Call& call) {
                       "leave 'dimensions' out",
                       request->model, (*encoder)->info().dimension, request->dimensions);
   }
-  const auto made = predict(services.models(), request->model, request->input, call.stop);
+  const auto made = predict(services.models(), request->model, request->input,
+                            encoder::TextKind::Document, call.stop);
   if (!made) {
     return tl::unexpected<Error>(made.error());
   }

@@ -1,5 +1,7 @@
 #include <utility>
 
+#include "base/log.h"
+#include "encoder/remote_encoder.h"
 #include "model/model_directory.h"
 #include "server/internal/backed_encoder.h"
 #include "server/internal/encoder_cache.h"
@@ -17,8 +19,10 @@ std::pair<std::string, std::string> split_reference(const std::string& reference
 
 }  // namespace
 
-void EncoderCache::serve_from(std::unique_ptr<RemoteModels> remote) {
+void EncoderCache::serve_from(std::unique_ptr<RemoteModels> remote,
+                              std::unique_ptr<ModelSamples> samples) {
   remote_ = std::move(remote);
+  samples_ = std::move(samples);
 }
 
 void EncoderCache::start_following(std::function<void(const answer::ServedModel&)> tell) {
@@ -46,26 +50,84 @@ std::string EncoderCache::served_name(const std::string& reference) {
   return version.empty() && remote_->has(name) ? name : std::string();
 }
 
+Result<std::shared_ptr<encoder::Encoder>> EncoderCache::find_copy(const std::string& reference) {
+  auto copy = find_local(reference);
+  if (!copy) {
+    return copy;
+  }
+  const std::lock_guard lock(copies_mutex_);
+  if (copies_[reference].lock() == *copy) {
+    return copy;
+  }
+  const std::string_view text = encoder::kSampleText;
+  encoder::EncodeOptions options;
+  options.urgency = encoder::Urgency::Question;  // questions wait for it
+  auto ours = (*copy)->encode(std::span(&text, 1), options);
+  if (!ours) {
+    return pass_on(ours);
+  }
+  const auto known = samples_->find(reference);
+  if (known && !is_same_sample(known->vector, ours->vectors)) {
+    return fail(Code::FailedPrecondition,
+                "model '{}' here is another than the one of that name and version by which vectors "
+                "were made; it does not stand in",
+                reference);
+  }
+  if (!known) {
+    if (auto kept = samples_->put(reference, {std::move(ours->vectors), false}); !kept) {
+      return pass_on(kept);
+    }
+  }
+  copies_[reference] = *copy;
+  return copy;
+}
+
+Result<void> EncoderCache::keep_served(const std::string& reference,
+                                       const std::vector<float>& sample) {
+  const std::lock_guard lock(copies_mutex_);
+  const auto known = samples_->find(reference);
+  const bool same = known && is_same_sample(known->vector, sample);
+  if (known && known->is_served && same) {
+    return {};
+  }
+  if (known && !known->is_served && !same) {
+    return fail(Code::FailedPrecondition,
+                "model '{}' that is served is another than the copy here, by which vectors of that "
+                "name and version were made; publish it as a new version",
+                reference);
+  }
+  if (known && !same) {
+    base::log_warning("server",
+                      "model {} is served with other weights than before under the same version: "
+                      "its vectors do not fit those that were made; publish it as a new version",
+                      reference);
+  }
+  copies_.erase(reference);
+  return samples_->put(reference, {sample, true});
+}
+
 Result<std::shared_ptr<encoder::Encoder>> EncoderCache::find_remote(const std::string& name,
                                                                     const std::string& version) {
   auto served = remote_->find(name, version);
   if (!served) {
     // A version that was published and is not rolled out yet, or was and is not any more.
     if (!version.empty()) {
-      if (auto copy = find_local(name + "@" + version)) {
+      if (auto copy = find_copy(name + "@" + version)) {
         return copy;
       }
     }
     return pass_on(served);
   }
+  if (auto kept = keep_served(served->info.reference(), served->sample); !kept) {
+    return pass_on(kept);
+  }
   const auto entry = registry_.find(served->info.reference());
   if (!entry || entry->dimension != served->info.dimension) {
     return meter_encoder(served->model->encoder(served->info, nullptr));
   }
-  return back_encoder(meter_encoder(served->model->encoder(served->info, tokenizer_of(*entry))),
-                      std::move(served->sample), [this, reference = served->info.reference()] {
-                        return find_local(reference);
-                      });
+  return back_encoder(
+      meter_encoder(served->model->encoder(served->info, tokenizer_of(*entry))),
+      [this, reference = served->info.reference()] { return find_copy(reference); });
 }
 
 std::shared_ptr<const text::Tokenizer> EncoderCache::tokenizer_of(const model::ModelEntry& entry) {

@@ -62,17 +62,27 @@ grpc::ServerUnaryReactor* GrpcCalls::run(grpc::CallbackServerContext* context,
   if (refused && !models_.ready()) {
     refused = fail(Code::Unavailable, "the server is shutting down");
   }
+  const bool entered = refused && serving_.enter_grpc_call();
+  if (refused && !entered) {
+    refused = fail(Code::ResourceExhausted,
+                   "the server is busy: {} calls run or wait (grpc_calls_max); try again in a "
+                   "moment",
+                   serving_.options().grpc_calls_max);
+  }
   if (refused) {
     const Lane lane = bytes > kQuickTextBytesMax ? Lane::Long : Lane::Quick;
-    refused = serving_.submit(lane, [=, work = std::move(work)] {
-      if (context->IsCancelled()) {
-        finish(reactor, method, begin_us, fail(Code::Interrupted, "the client is gone"), false);
-        return;
-      }
-      finish(reactor, method, begin_us, guarded(method, work), false);
+    refused = serving_.submit(lane, [=, &serving = serving_, work = std::move(work)] {
+      const Result<void> outcome = context->IsCancelled()
+                                       ? fail(Code::Interrupted, "the client is gone")
+                                       : guarded(method, work);
+      serving.leave_grpc_call();  // before the reply, after which nobody waits for this
+      finish(reactor, method, begin_us, outcome, false);
     });
   }
   if (!refused) {
+    if (entered) {
+      serving_.leave_grpc_call();
+    }
     finish(reactor, method, begin_us, refused, false);
   }
   return reactor;

@@ -82,7 +82,8 @@ Result<Response> infer(Services& services, const Call& call) {
   if (!request) {
     return tl::unexpected<Error>(request.error());
   }
-  const auto made = predict(services.models(), reference_of(call), request->texts, call.stop);
+  const auto made =
+      predict(services.models(), reference_of(call), request->texts, request->kind, call.stop);
   if (!made) {
     return tl::unexpected<Error>(made.error());
   }

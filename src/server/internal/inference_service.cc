@@ -65,6 +65,9 @@ Result<InferRequest> read_infer_message(const inference::ModelInferRequest& mess
   InferRequest request;
   request.id = message.id();
   request.binary_output = message.raw_input_contents_size() > 0;
+  if (const auto kind = message.parameters().find("kind"); kind != message.parameters().end()) {
+    request.kind = text_kind_of(kind->second.string_param()).value_or(request.kind);
+  }
   for (const auto& output : message.outputs()) {
     if (auto named = check_output_name(output.name()); !named) {
       return pass_on(named);
@@ -160,7 +163,7 @@ grpc::ServerUnaryReactor* InferenceService::ModelInfer(grpc::CallbackServerConte
         }
         const auto made = predict(calls_.models().models(),
                                   reference_of(request->model_name(), request->model_version()),
-                                  asked->texts, calls_.stop_token());
+                                  asked->texts, asked->kind, calls_.stop_token());
         if (!made) {
           return tl::unexpected<Error>(made.error());
         }

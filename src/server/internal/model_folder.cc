@@ -49,8 +49,12 @@ Code code_of_status(int status) {
 
 class HttpFolder final : public ModelFolder {
  public:
-  HttpFolder(std::string origin, std::unique_ptr<net::HttpClient> client, std::stop_token stop)
-      : origin_(std::move(origin)), client_(std::move(client)), stop_(std::move(stop)) {}
+  HttpFolder(std::string origin, std::unique_ptr<net::HttpClient> client, uint64_t file_bytes_max,
+             std::stop_token stop)
+      : origin_(std::move(origin)),
+        client_(std::move(client)),
+        file_bytes_max_(file_bytes_max),
+        stop_(std::move(stop)) {}
 
   Result<std::string> read(const std::string& path, uint64_t bytes_max) override {
     std::string out;
@@ -73,7 +77,10 @@ class HttpFolder final : public ModelFolder {
     }
     Result<void> written;
     auto read = stream(path, [&](std::string_view bytes) {
-      written = (*file)->append(bytes);
+      written = (*file)->size() + bytes.size() <= file_bytes_max_
+                    ? (*file)->append(bytes)
+                    : fail(Code::TooLarge, "{}{} is larger than {} bytes (file_bytes_max)", origin_,
+                           path, file_bytes_max_);
       return written.has_value();
     });
     if (!written || !read) {
@@ -88,10 +95,13 @@ class HttpFolder final : public ModelFolder {
     net::HttpRequest request;
     request.path = encoded_path(path);
     request.timeout_ms = kFileTimeoutMs;
-    request.body_bytes_max = kFileBytesMax;
+    request.body_bytes_max = kErrorBytesMax;  // a file's own bytes are counted as they come
     const auto reply = client_->stream(request, on_bytes, stop_);
     if (!reply) {
-      return tl::unexpected<Error>(reply.error());
+      return reply.error().code == Code::TooLarge
+                 ? fail(Code::InvalidData, "{}{} answers with an error of more than {} bytes",
+                        origin_, path, kErrorBytesMax)
+                 : tl::unexpected<Error>(reply.error());
     }
     if (reply->status < 200 || reply->status > 299) {
       return fail(code_of_status(reply->status), "{}{} answers with {}", origin_, path,
@@ -101,9 +111,10 @@ class HttpFolder final : public ModelFolder {
   }
 
   static constexpr int64_t kFileTimeoutMs = 3'600'000;
-  static constexpr uint64_t kFileBytesMax = uint64_t{64} << 30;
+  static constexpr uint64_t kErrorBytesMax = uint64_t{1} << 20;
   const std::string origin_;
   const std::unique_ptr<net::HttpClient> client_;
+  const uint64_t file_bytes_max_;
   const std::stop_token stop_;
 };
 
@@ -143,7 +154,8 @@ Result<std::unique_ptr<ModelFolder>> ModelFolder::open(const std::string& origin
   if (!client) {
     return pass_on(client);
   }
-  return std::make_unique<HttpFolder>(origin, std::move(*client), std::move(stop));
+  return std::make_unique<HttpFolder>(origin, std::move(*client), options.file_bytes_max,
+                                      std::move(stop));
 }
 
 }  // namespace sibyl::server

@@ -234,6 +234,8 @@ Result<InferRequest> parse_infer_request(std::string_view body,
     return tl::unexpected<Error>(binary.error());
   }
   request.binary_output = *binary;
+  request.kind = text_kind_of(base::text_at(base::value_at(*message, "parameters"), "kind"))
+                     .value_or(request.kind);
   auto texts = read_input(inputs[0], body.substr(*length));
   if (!texts) {
     return pass_on(texts);

@@ -25,6 +25,8 @@ struct InferRequest {
   std::string id;
   std::vector<std::string> texts;  ///< 1 to kTextsMax, UTF-8
   bool binary_output = false;      ///< the vectors as raw little-endian float32
+  /// Chooses the model's prompt; `parameters.kind` of the request.
+  encoder::TextKind kind = encoder::TextKind::Document;
 };
 
 /// How a request describes one input.

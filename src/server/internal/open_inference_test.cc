@@ -130,6 +130,21 @@ TEST(OpenInference, WhatIsWrongIsNamed) {
   }
 }
 
+TEST(OpenInference, ParametersSayWhetherTextsAreQuestions) {
+  const auto kind_of = [](const std::string& parameters) {
+    return parse_infer_request(
+               R"({"parameters": )" + parameters +
+                   R"(, "inputs": [{"name": "text", "datatype": "BYTES", "shape": [1],)"
+                   R"( "data": ["a"]}]})",
+               {})
+        ->kind;
+  };
+  EXPECT_EQ(kind_of(R"({"kind": "question"})"), encoder::TextKind::Question);
+  for (const char* const parameters : {R"({"kind": "document"})", R"({"kind": 5})", "[]", "{}"}) {
+    EXPECT_EQ(kind_of(parameters), encoder::TextKind::Document) << parameters;
+  }
+}
+
 TEST(OpenInference, RepliesAreJsonOrBinary) {
   const Prediction made{{0.5F, -1.0F, 0.25F, 2.0F}, 2, 7, "helpdesk", "3"};
   InferRequest request{"7", {"a", "b"}, false};

@@ -22,6 +22,13 @@ std::string Prediction::bytes() const {
   return out;
 }
 
+std::optional<encoder::TextKind> text_kind_of(std::string_view kind) {
+  if (kind == "question") {
+    return encoder::TextKind::Question;
+  }
+  return kind == "document" ? std::optional(encoder::TextKind::Document) : std::nullopt;
+}
+
 Result<void> check_text_count(size_t count, const std::string& field) {
   if (count == 0 || count > kTextsMax) {
     return fail_field(Code::InvalidArgument, field, "'{}' holds {} texts; it must hold 1 to {}",
@@ -42,13 +49,15 @@ Result<std::shared_ptr<encoder::Encoder>> find_encoder(answer::EncoderSource& mo
 }
 
 Result<Prediction> predict(answer::EncoderSource& models, const std::string& reference,
-                           std::span<const std::string> texts, std::stop_token stop) {
+                           std::span<const std::string> texts, encoder::TextKind kind,
+                           std::stop_token stop) {
   auto encoder = find_encoder(models, reference);
   if (!encoder) {
     return pass_on(encoder);
   }
   const std::vector<std::string_view> views(texts.begin(), texts.end());
   encoder::EncodeOptions options;
+  options.kind = kind;
   options.urgency =
       views.size() <= kUrgentTextsMax ? encoder::Urgency::Question : encoder::Urgency::Document;
   options.stop = std::move(stop);

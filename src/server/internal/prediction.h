@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "answer/answer_service.h"
@@ -30,6 +32,9 @@ struct Prediction {
   std::string bytes() const;
 };
 
+/// "question" or "document"; nothing for anything else, whatever a client may mean by it.
+std::optional<encoder::TextKind> text_kind_of(std::string_view kind);
+
 /// Refuses no texts and more than kTextsMax; `field` is where the protocol has them.
 Result<void> check_text_count(size_t count, const std::string& field);
 
@@ -39,8 +44,9 @@ Result<std::shared_ptr<encoder::Encoder>> find_encoder(answer::EncoderSource& mo
                                                        const std::string& reference);
 
 /// Encodes with the model of this reference, as `find_encoder` finds it. A few texts are somebody's
-/// question and go before the others.
+/// question and go before the others. `kind` chooses the model's prompt.
 Result<Prediction> predict(answer::EncoderSource& models, const std::string& reference,
-                           std::span<const std::string> texts, std::stop_token stop);
+                           std::span<const std::string> texts, encoder::TextKind kind,
+                           std::stop_token stop);
 
 }  // namespace sibyl::server

@@ -1,5 +1,6 @@
 #include "server/internal/remote_models.h"
 
+#include <algorithm>
 #include <latch>
 #include <utility>
 
@@ -63,11 +64,7 @@ RemoteModels::Entry* RemoteModels::entry_of(std::string_view name) const {
 
 Result<RemoteModels::Served> RemoteModels::find(std::string_view name, std::string_view version) {
   Entry& entry = *entry_of(name);
-  const auto known = [&entry] {
-    const std::lock_guard lock(entry.mutex);
-    return entry.served;
-  };
-  auto found = known();
+  auto found = served_of(entry);
   if (!found) {
     // Whoever comes while somebody looks is answered without it.
     const std::unique_lock looking(entry.looking, std::try_to_lock);
@@ -78,7 +75,7 @@ Result<RemoteModels::Served> RemoteModels::find(std::string_view name, std::stri
     if (looking.owns_lock() && due) {
       look(entry);
     }
-    found = known();
+    found = served_of(entry);
   }
   if (!found) {
     const std::lock_guard lock(entry.mutex);
@@ -102,19 +99,52 @@ void RemoteModels::note_away(Entry& entry, const Error& error) const {
   entry.is_away = true;
 }
 
-void RemoteModels::note_served(Entry& entry, const encoder::RemoteLook& look) const {
+void RemoteModels::note_served(Entry& entry, const encoder::RemoteLook& look,
+                               bool is_believed) const {
   const encoder::EncoderInfo& info = look.info;
   const std::lock_guard lock(entry.mutex);
   if (!entry.served || !is_same(*entry.served, look)) {
     base::log_info("server", "model {} at {} answers as version {} ({} numbers a vector)",
                    info.model, entry.model->address().text(), info.version, info.dimension);
-    entry.before = entry.served ? entry.served->info.version : std::string();
+    entry.before = entry.is_believed ? entry.served->info.version : std::string();
     entry.served = look;
   } else if (entry.is_away) {
     base::log_info("server", "model {} answers again", info.model);
   }
+  entry.is_believed = is_believed;
   entry.is_away = false;
   entry.is_mixed = false;
+}
+
+std::optional<encoder::RemoteLook> RemoteModels::served_of(const Entry& entry) const {
+  const std::lock_guard lock(entry.mutex);
+  return entry.served;
+}
+
+void RemoteModels::settle(Entry& entry) {
+  std::vector<std::pair<encoder::RemoteLook, int>> seen;
+  for (int look = 0; look < watch_.confirmations; ++look) {
+    if (look > 0 &&
+        base::sleep_until_stop(stopping_.get_token(), seconds(watch_.confirmation_pause_ms))) {
+      return;
+    }
+    auto one = entry.model->probe(stopping_.get_token());
+    if (!one) {
+      return;  // the next look says why
+    }
+    const auto known = std::ranges::find_if(
+        seen, [&one](const auto& other) { return is_same(other.first, *one); });
+    if (known != seen.end()) {
+      ++known->second;
+    } else {
+      seen.emplace_back(std::move(*one), 1);
+    }
+  }
+  const auto most = std::ranges::max_element(
+      seen, [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != seen.end()) {
+    note_served(entry, most->first, 4 * most->second >= 3 * watch_.confirmations);
+  }
 }
 
 bool RemoteModels::confirm(Entry& entry, const encoder::RemoteLook& first) {
@@ -138,10 +168,15 @@ bool RemoteModels::look(Entry& entry) {
     }
     return false;
   }
-  const auto served = [&entry] {
+  const auto served = served_of(entry);
+  const bool is_believed = [&entry] {
     const std::lock_guard lock(entry.mutex);
-    return entry.served;
+    return entry.is_believed;
   }();
+  if (served && !is_believed) {
+    note_served(entry, *served, false);  // it answers; `settle` says as what
+    return true;
+  }
   if (served && !is_same(*served, *seen) && !confirm(entry, *seen)) {
     const std::lock_guard lock(entry.mutex);
     if (!entry.is_mixed) {
@@ -152,7 +187,7 @@ bool RemoteModels::look(Entry& entry) {
     entry.is_mixed = true;
     return true;
   }
-  note_served(entry, *seen);
+  note_served(entry, *seen, is_believed);
   return true;
 }
 
@@ -166,18 +201,25 @@ void RemoteModels::watch_entry(Entry& entry, const std::stop_token& stop,
       const std::lock_guard looking(entry.looking);
       answers = look(entry);
     }
-    std::optional<answer::ServedModel> served;
-    if (answers) {
-      const std::lock_guard lock(entry.mutex);
-      served = {entry.served->info.model, entry.served->info.version, entry.before};
-    }
-    if (served && !stop.stop_requested()) {
-      tell(*served);
-    }
     if (is_first) {
       looked.count_down();
     }
     is_first = false;
+    const auto is_believed = [&entry] {
+      const std::lock_guard lock(entry.mutex);
+      return entry.is_believed;
+    };
+    if (answers && !is_believed()) {
+      settle(entry);
+    }
+    if (answers && is_believed() && !stop.stop_requested()) {
+      const answer::ServedModel served = [&entry] {
+        const std::lock_guard lock(entry.mutex);
+        return answer::ServedModel{entry.served->info.model, entry.served->info.version,
+                                   entry.before};
+      }();
+      tell(served);
+    }
   } while (
       !base::sleep_until_stop(stop, seconds(answers ? watch_.look_ms : watch_.look_absent_ms)));
 }

@@ -24,6 +24,7 @@ struct RemoteWatch {
   int64_t find_again_ms = 500;     ///< between looks that questions and documents cause
   /// Looks in a row, each over a connection of its own, that must agree before another version is
   /// believed: in a rolling update and beside a canary, two versions answer in turns.
+  /// The first version after a start is believed when three quarters of as many looks saw it.
   int confirmations = 20;
   int64_t confirmation_pause_ms = 20;
 };
@@ -53,8 +54,9 @@ class RemoteModels {
   /// FailedPrecondition. Unavailable while it never answered.
   Result<Served> find(std::string_view name, std::string_view version);
 
-  /// Looks at every model again and again and tells after each look what it answers as. Returns
-  /// after the first look at each, so that a model that is there is used from the first request on.
+  /// Looks at every model again and again and tells after each look what it is believed to answer
+  /// as. Returns after the first look at each, so that a model that is there is used from the first
+  /// request on.
   void start(std::function<void(const answer::ServedModel&)> tell);
   /// Ends looking and returns when nothing is being told any more.
   void stop();
@@ -65,6 +67,7 @@ class RemoteModels {
     std::mutex looking;  ///< one look at a time
     mutable std::mutex mutex;
     std::optional<encoder::RemoteLook> served;  ///< guarded by `mutex`, as all below
+    bool is_believed = false;                   ///< `served` was seen by many looks, and is told
     std::string before;
     Error trouble;  ///< why the last look failed
     int64_t next_find_us = 0;
@@ -75,10 +78,14 @@ class RemoteModels {
   RemoteModels(const encoder::RemoteOptions& options, const RemoteWatch& watch)
       : watch_(watch), clock_(options.clock == nullptr ? base::system_clock() : *options.clock) {}
   Entry* entry_of(std::string_view name) const;
-  /// One look and what follows from it; true when the model answered.
+  /// One look and what follows from it, without `settle`; true when the model answered.
   bool look(Entry& entry);
   void note_away(Entry& entry, const Error& error) const;
-  void note_served(Entry& entry, const encoder::RemoteLook& look) const;
+  void note_served(Entry& entry, const encoder::RemoteLook& look, bool is_believed) const;
+  /// After a start: takes the version that most of many looks see, and believes it if nearly all
+  /// do. One look may have met a canary, or a pod that is about to go.
+  void settle(Entry& entry);
+  std::optional<encoder::RemoteLook> served_of(const Entry& entry) const;
   /// Whether many looks agree with `first`.
   bool confirm(Entry& entry, const encoder::RemoteLook& first);
   void watch_entry(Entry& entry, const std::stop_token& stop,

@@ -29,12 +29,12 @@ class SeldonDouble final : public encoder::RemoteTransport {
       return fail(Code::Unavailable, "connection refused");
     }
     // A connection that is kept leads to the same pod each time.
-    const bool other = !canary_.empty() && new_connection && ++turns_ % 2 == 0;
+    const bool other = !canary_.empty() && new_connection && turns_++ % canary_every_ == 0;
     const Json body = *base::parse_json(request.body);
     Json rows = Json::array();
     for (const Json& row : body["data"]["ndarray"]) {
-      rows.push_back(Json::array(
-          {Json::array({static_cast<double>(row[0].get<std::string>().size()), shift_})}));
+      const auto size = static_cast<float>(row[0].get<std::string>().size());
+      rows.push_back(Json::array({vector_.empty() ? std::vector<float>{size, 1} : vector_}));
     }
     return net::HttpReply{
         200,
@@ -47,14 +47,18 @@ class SeldonDouble final : public encoder::RemoteTransport {
     return stop.stop_requested();
   }
 
-  void serve(const std::string& version, const std::string& canary = "") {
+  /// One of `canary_every` new connections, the next one first, leads to the canary.
+  void serve(const std::string& version, const std::string& canary = "", int canary_every = 2) {
     const std::lock_guard lock(mutex_);
     version_ = version;
+    canary_every_ = canary_every;
+    turns_ = 0;
     canary_ = canary;
   }
-  void shift(double by) {
+  /// Every text gets this vector.
+  void answer_with(std::vector<float> vector) {
     const std::lock_guard lock(mutex_);
-    shift_ = by;
+    vector_ = std::move(vector);
   }
   int requests() const {
     const std::lock_guard lock(mutex_);
@@ -65,7 +69,8 @@ class SeldonDouble final : public encoder::RemoteTransport {
   mutable std::mutex mutex_;
   std::string version_;
   std::string canary_;
-  double shift_ = 1;
+  std::vector<float> vector_;
+  int canary_every_ = 2;
   int turns_ = 0;
   int requests_ = 0;
 };
@@ -144,14 +149,41 @@ TEST_F(RemoteModelsTest, WhoAsksBeforeTheFirstLookCausesIt) {
   EXPECT_EQ(models->find("m", "4").error().code, Code::FailedPrecondition);
 }
 
-TEST_F(RemoteModelsTest, AModelThatIsThereIsToldBeforeStartReturns) {
+TEST_F(RemoteModelsTest, AModelThatIsThereIsFoundWhenStartReturnsAndTold) {
   server_->serve("3");
   const auto models = open();
   start(*models);
+  const int requests = server_->requests();
+  EXPECT_TRUE(models->find("m", "3"));
+  EXPECT_GE(requests, 1);
+  EXPECT_EQ(wait_for("3").before, "");
+}
+
+TEST_F(RemoteModelsTest, TheFirstLookMayMeetACanaryAndIsNotBelieved) {
+  server_->serve("3", "4", 10);
+  const auto models = open();
+  start(*models);
+  EXPECT_EQ(wait_for("3").before, "");
+  EXPECT_TRUE(models->find("m", "3"));
+  wait_for_requests(100);
   const std::lock_guard lock(mutex_);
-  ASSERT_FALSE(told_.empty());
-  EXPECT_EQ(told_.front().version, "3");
-  EXPECT_EQ(told_.front().before, "");
+  for (const answer::ServedModel& served : told_) {
+    EXPECT_EQ(served.version, "3");
+  }
+}
+
+TEST_F(RemoteModelsTest, NothingIsToldAfterAStartWhileTwoVersionsAnswerInTurns) {
+  server_->serve("3", "4");
+  const auto models = open();
+  start(*models);
+  wait_for_requests(200);
+  EXPECT_TRUE(models->find("m", "")) << "it is used nevertheless";
+  {
+    const std::lock_guard lock(mutex_);
+    EXPECT_TRUE(told_.empty());
+  }
+  server_->serve("4");
+  EXPECT_EQ(wait_for("4").before, "") << "none was believed before";
 }
 
 TEST_F(RemoteModelsTest, AModelThatComesLaterAndChangesIsTold) {
@@ -177,6 +209,7 @@ TEST_F(RemoteModelsTest, ACanaryIsNotTakenForANewVersion) {
   server_->serve("3");
   const auto models = open();
   start(*models);
+  wait_for("3");
   server_->serve("3", "4");
   wait_for_requests(200);
   EXPECT_TRUE(models->find("m", "3"));
@@ -202,6 +235,7 @@ TEST_F(RemoteModelsTest, NothingIsToldAfterStopAndStopWaitsForNoPause) {
   server_->serve("3");
   const auto models = open();
   start(*models);
+  wait_for("3");
   models->stop();
   const size_t told = told_.size();
   models->stop();
@@ -213,8 +247,22 @@ class RemoteCopyTest : public RemoteModelsTest {
  protected:
   void SetUp() override {
     registry_ = *model::Registry::open(folder_.path() + "/models");
+    restart();
+  }
+  void restart() {
     cache_ = std::make_unique<EncoderCache>(*registry_, 2);
-    cache_->serve_from(open());
+    cache_->serve_from(open(), *ModelSamples::open(folder_.path() + "/model-samples"));
+  }
+  /// Puts a copy of model "m" here, as version 1; its vector of the sample text.
+  std::vector<float> import_copy() {
+    EXPECT_TRUE(registry_->import(std::string(SIBYL_TEST_DATA) + "/model/static", "m"));
+    EncoderCache local(*registry_, 1);
+    const std::string_view text = encoder::kSampleText;
+    return (*local.find("m@1"))->encode(std::span(&text, 1), {})->vectors;
+  }
+  static std::vector<float> of_another_model(std::vector<float> vector) {
+    vector.front() += 0.01F;
+    return vector;
   }
   Result<encoder::EncodedTexts> encode(const std::string& reference) {
     auto encoder = cache_->find(reference);
@@ -244,8 +292,8 @@ TEST_F(RemoteCopyTest, ABareNameMeansTheServedModelAndTheFirstIsTheDefault) {
   EXPECT_EQ(cache_->find("m@4").error().code, Code::FailedPrecondition);
 }
 
-TEST_F(RemoteCopyTest, AVersionThatIsNotServedIsTheCopyHere) {
-  ASSERT_TRUE(registry_->import(std::string(SIBYL_TEST_DATA) + "/model/static", "m"));
+TEST_F(RemoteCopyTest, AVersionThatWasNeverServedIsTheCopyHere) {
+  import_copy();
   server_->serve("3");
   ASSERT_TRUE(cache_->find("m"));
   const auto copy = cache_->find("m@1");
@@ -254,14 +302,56 @@ TEST_F(RemoteCopyTest, AVersionThatIsNotServedIsTheCopyHere) {
   EXPECT_EQ((*cache_->find("m"))->tokenizer(), nullptr) << "version 3 is not here";
 }
 
-TEST_F(RemoteCopyTest, AModelThatMerelyHasTheNameDoesNotStandIn) {
-  ASSERT_TRUE(registry_->import(std::string(SIBYL_TEST_DATA) + "/model/static", "m"));
+TEST_F(RemoteCopyTest, TheServedModelItselfStandsInWhileItIsAwayOrServedInAnotherVersion) {
+  server_->answer_with(import_copy());
   server_->serve("1");
   ASSERT_TRUE(encode("m@1"));
   server_->serve("");
-  const auto encoded = encode("m@1");
-  ASSERT_FALSE(encoded) << "its dimension is another";
-  EXPECT_EQ(encoded.error().code, Code::Unavailable);
+  EXPECT_TRUE(encode("m@1"));
+  restart();
+  EXPECT_TRUE(encode("m@1"));
+  server_->serve("2");
+  restart();
+  EXPECT_TRUE(encode("m@1"));
+}
+
+TEST_F(RemoteCopyTest, AModelThatMerelyHasTheNameDoesNotStandIn) {
+  server_->answer_with(of_another_model(import_copy()));
+  server_->serve("1");
+  ASSERT_TRUE(encode("m@1"));
+  server_->serve("");
+  const auto away = encode("m@1");
+  ASSERT_FALSE(away) << "its vectors are of the same dimension";
+  EXPECT_EQ(away.error().code, Code::Unavailable);
+  restart();
+  EXPECT_EQ(encode("m@1").error().code, Code::Unavailable) << "also after a restart";
+  server_->serve("2");
+  restart();
+  EXPECT_EQ(encode("m@1").error().code, Code::FailedPrecondition) << "nor as the version before";
+  EXPECT_TRUE(encode("m@2"));
+}
+
+TEST_F(RemoteCopyTest, AServedModelIsRefusedWhereVectorsOfItsNameAreOfAnotherCopy) {
+  const std::vector<float> copy = import_copy();
+  ASSERT_TRUE(encode("m@1")) << "published here, and not rolled out yet";
+  server_->answer_with(of_another_model(copy));
+  server_->serve("1");
+  restart();
+  const auto other = encode("m@1");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, Code::FailedPrecondition);
+  EXPECT_NE(other.error().message.find("publish it as a new version"), std::string::npos);
+  server_->answer_with(copy);
+  restart();
+  EXPECT_TRUE(encode("m@1"));
+}
+
+TEST_F(RemoteCopyTest, ACopyOfAnotherDimensionDoesNotStandIn) {
+  import_copy();
+  server_->serve("1");
+  ASSERT_TRUE(encode("m@1"));
+  server_->serve("");
+  EXPECT_EQ(encode("m@1").error().code, Code::Unavailable);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ Result<Response> seldon_predict(Services& services, const Call& call) {
   if (!request) {
     return tl::unexpected<Error>(request.error());
   }
-  const auto made = predict(services.models(), {}, request->texts, call.stop);
+  const auto made = predict(services.models(), {}, request->texts, request->kind, call.stop);
   if (!made) {
     return tl::unexpected<Error>(made.error());
   }

@@ -190,6 +190,8 @@ Result<SeldonRequest> parse_seldon_request(std::string_view json) {
     return fail_field(Code::InvalidArgument, "meta.puid", "'meta.puid' is longer than {} bytes",
                       kPuidBytesMax);
   }
+  const Json& tags = base::value_at(base::value_at(*message, "meta"), "tags");
+  request.kind = text_kind_of(base::text_at(tags, "kind")).value_or(request.kind);
   if (auto read = read_contents(*message, request); !read) {
     return pass_on(read);
   }

@@ -23,6 +23,8 @@ struct SeldonRequest {
   std::vector<std::string> texts;  ///< 1 to kTextsMax
   SeldonForm form = SeldonForm::Rows;
   std::string puid;  ///< the request's id, repeated in the reply
+  /// Chooses the model's prompt; `meta.tags.kind` of the request.
+  encoder::TextKind kind = encoder::TextKind::Document;
 };
 
 /// Reads the message's JSON. InvalidArgument names the field; tensors, binary and custom data are

@@ -33,6 +33,17 @@ TEST(SeldonMessage, OneTextAndJsonAreReadToo) {
   EXPECT_EQ(json->form, SeldonForm::Json);
 }
 
+TEST(SeldonMessage, TagsSayWhetherTextsAreQuestions) {
+  const auto kind_of = [](const std::string& meta) {
+    return parse_seldon_request(R"({"strData": "a", "meta": )" + meta + "}")->kind;
+  };
+  EXPECT_EQ(kind_of(R"({"tags": {"kind": "question"}})"), encoder::TextKind::Question);
+  for (const char* const meta : {R"({"tags": {"kind": "document"}})", R"({"tags": {"kind": 5}})",
+                                 R"({"tags": {"kind": "other"}})", R"({"tags": 1})", "{}"}) {
+    EXPECT_EQ(kind_of(meta), encoder::TextKind::Document) << meta;
+  }
+}
+
 TEST(SeldonMessage, WhatHoldsNoTextIsRefusedByName) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"data": {"tensor": {"shape": [1], "values": [1]}}})", "data.tensor"},

@@ -91,6 +91,10 @@ Result<SeldonRequest> read_seldon_message(const SeldonMessage& message) {
     return fail_field(Code::InvalidArgument, "meta.puid", "'meta.puid' is longer than {} bytes",
                       kPuidBytesMax);
   }
+  const auto& tags = message.meta().tags();
+  if (const auto kind = tags.find("kind"); kind != tags.end()) {
+    request.kind = text_kind_of(kind->second.string_value()).value_or(request.kind);
+  }
   if (auto read = read_contents(message, request); !read) {
     return pass_on(read);
   }

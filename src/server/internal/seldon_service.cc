@@ -42,7 +42,8 @@ Reactor* predict_message(GrpcCalls& calls, Context* context, const SeldonMessage
         if (!asked) {
           return tl::unexpected<Error>(asked.error());
         }
-        const auto made = predict(calls.models().models(), {}, asked->texts, calls.stop_token());
+        const auto made =
+            predict(calls.models().models(), {}, asked->texts, asked->kind, calls.stop_token());
         if (!made) {
           return tl::unexpected<Error>(made.error());
         }

@@ -58,7 +58,7 @@ TEST(ServedModels, EmptyTextIsTextAndNeverNan) {
   ASSERT_TRUE(served) << served.error().message;
   const std::vector<std::string> texts = {"", " ", "a"};
   for (const char* const name : {"bert", "static"}) {
-    const auto made = predict(**served, name, texts, {});
+    const auto made = predict(**served, name, texts, encoder::TextKind::Document, {});
     ASSERT_TRUE(made) << made.error().message;
     EXPECT_EQ(made->texts(), 3U);
     for (const float value : made->vectors) {

@@ -24,8 +24,10 @@ Serving::Serving(Application& application, const ListenerOptions& options)
                                               "Bytes of request bodies read from sockets")),
       sent_bytes_(base::metrics().counter("sibyl_http_sent_bytes_total",
                                           "Bytes of reply bodies written to sockets")),
-      // A connection has one request at a time, so this queue never refuses one.
-      quick_(quick_threads(options), std::max<size_t>(1, options.connections_max)),
+      // A connection has one request at a time and calls over gRPC are counted, so this queue never
+      // refuses one.
+      quick_(quick_threads(options),
+             std::max<size_t>(1, options.connections_max) + options.grpc_calls_max),
       long_(kLongThreads, kLongQueueMax),
       stream_threads_(std::max<size_t>(1, options.streams_max),
                       std::max<size_t>(1, options.streams_max)) {}
@@ -38,6 +40,18 @@ Result<void> Serving::submit(Lane lane, std::function<void()> work) {
                 kLongQueueMax);
   }
   return {};
+}
+
+bool Serving::enter_grpc_call() {
+  if (grpc_calls_.fetch_add(1) < options_.grpc_calls_max) {
+    return true;
+  }
+  grpc_calls_.fetch_sub(1);
+  return false;
+}
+
+void Serving::leave_grpc_call() {
+  grpc_calls_.fetch_sub(1);
 }
 
 Result<void> Serving::submit_stream(std::function<void()> work) {

@@ -36,6 +36,10 @@ class Serving {
   /// True when no connection is left before `timeout`.
   bool wait_for_connections(std::chrono::milliseconds timeout);
 
+  /// Counts a call over gRPC that waits or runs; false at the limit.
+  bool enter_grpc_call();
+  void leave_grpc_call();
+
   /// Takes `bytes` from the memory that bodies may hold together; false when it is used up.
   bool take_body_bytes(uint64_t bytes);
   void give_body_bytes(uint64_t bytes);
@@ -58,6 +62,7 @@ class Serving {
   std::atomic<bool> draining_ = false;
   std::atomic<uint64_t> body_bytes_ = 0;
   std::atomic<size_t> streams_ = 0;
+  std::atomic<size_t> grpc_calls_ = 0;
   std::mutex mutex_;
   std::condition_variable left_;
   size_t connections_ = 0;
