@@ -134,6 +134,7 @@ Result<std::vector<store::Change>> DocumentWriter::make_changes(
     parts.push_back({&incoming.document, &passages.back()});
   }
   std::vector<store::Change> changes;
+  changes.reserve(parts.size());
   for (const DocumentParts& part : parts) {
     changes.push_back(
         {store::Change::Kind::Put, make_row(*part.document, *part.passages, settings)});
@@ -259,7 +260,7 @@ Result<bool> DocumentWriter::write_one_by_one(std::vector<store::Change> changes
 Result<void> derive_rows_anew(CollectionState& state, EncoderSource& encoders,
                               std::stop_token stop) {
   const auto snapshot = state.rows().snapshot();
-  DocumentWriter writer(state, encoders, DocumentWriter::Away::Fail, stop);
+  DocumentWriter writer(state, encoders, DocumentWriter::Away::Fail, std::move(stop));
   AddReport report;
   std::string after;
   uint64_t done = 0;

@@ -134,7 +134,7 @@ Result<void> clear_pending(CollectionState& state, bool failed) {
 }  // namespace
 
 Result<void> run_pending_switch(CollectionState& state, EncoderSource& encoders,
-                                std::stop_token stop) {
+                                const std::stop_token& stop) {
   auto stored = state.settings();
   if (!stored) {
     return pass_on(stored);

@@ -13,6 +13,6 @@ namespace sibyl::answer::internal {
 /// passages are those of other settings. Ends with settings that have nothing pending. Interrupted:
 /// the pending model stays noted and a restart goes on; another failure clears it.
 Result<void> run_pending_switch(CollectionState& state, EncoderSource& encoders,
-                                std::stop_token stop);
+                                const std::stop_token& stop);
 
 }  // namespace sibyl::answer::internal
