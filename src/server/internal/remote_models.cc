@@ -106,7 +106,7 @@ void RemoteModels::note_served(Entry& entry, const encoder::RemoteLook& look,
   if (!entry.served || !is_same(*entry.served, look)) {
     base::log_info("server", "model {} at {} answers as version {} ({} numbers a vector)",
                    info.model, entry.model->address().text(), info.version, info.dimension);
-    entry.before = entry.is_believed ? entry.served->info.version : std::string();
+    entry.before = entry.served && entry.is_believed ? entry.served->info.version : std::string();
     entry.served = look;
   } else if (entry.is_away) {
     base::log_info("server", "model {} answers again", info.model);
