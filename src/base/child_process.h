@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@ struct ChildOptions {
   uint64_t output_bytes_max = uint64_t{64} << 20;  ///< of standard output; more: killed, TooLarge
   uint64_t memory_bytes_max = 0;                   ///< RLIMIT_AS; 0: none
   uint64_t cpu_seconds_max = 0;                    ///< RLIMIT_CPU; 0: none
+  std::stop_token stop;                            ///< of `run_child`: killed with its group then
 };
 
 struct ChildOutcome {
@@ -30,8 +32,8 @@ struct ChildOutcome {
   std::string errors;  ///< the last 64 KiB of standard error
 };
 
-/// Runs to the end. NotFound when the program is missing, DeadlineExceeded, TooLarge; an exit
-/// status that is not zero is not an error of this call.
+/// Runs to the end. NotFound when the program is missing, DeadlineExceeded, TooLarge, Interrupted;
+/// an exit status that is not zero is not an error of this call.
 Result<ChildOutcome> run_child(const ChildOptions& options);
 
 /// A child that runs beside us. Killed (SIGKILL, its whole group) by the destructor if it still

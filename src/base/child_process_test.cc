@@ -1,6 +1,8 @@
 #include "base/child_process.h"
 
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -58,6 +60,21 @@ TEST(RunChild, OneThatHangsIsStoppedWithEverythingItStarted) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::DeadlineExceeded);
   EXPECT_LT(system_clock().steady_us() - start_us, 20'000'000);
+}
+
+TEST(RunChild, AStopEndsItWithEverythingItStarted) {
+  std::stop_source stop;
+  ChildOptions options = shell("sleep 100 & wait");
+  options.stop = stop.get_token();
+  const int64_t start_us = system_clock().steady_us();
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    stop.request_stop();
+  });
+  EXPECT_EQ(run_child(options).error().code, Code::Interrupted);
+  stopper.join();
+  EXPECT_LT(system_clock().steady_us() - start_us, 5'000'000);
+  EXPECT_EQ(run_child(options).error().code, Code::Interrupted) << "a stop of before counts too";
 }
 
 TEST(RunChild, ALeftoverThatHoldsThePipeDoesNotKeepUsWaiting) {

@@ -2,10 +2,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <functional>
 #include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/child_process.h"
@@ -25,11 +27,13 @@ constexpr size_t kErrorBytesKept = size_t{64} << 10;
 class Collector {
  public:
   Collector(const ChildOptions& options, Spawned child, FileDescriptor output,
-            FileDescriptor errors)
+            FileDescriptor errors, FileDescriptor stopped)
       : options_(options),
         child_(std::move(child)),
         output_(std::move(output)),
-        errors_(std::move(errors)) {
+        errors_(std::move(errors)),
+        stopped_(std::move(stopped)),
+        wake_(options.stop, [this] { ::eventfd_write(stopped_.get(), 1); }) {
     for (const int file : {output_.get(), errors_.get()}) {
       ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) | O_NONBLOCK);
     }
@@ -44,9 +48,14 @@ class Collector {
         return fail(Code::DeadlineExceeded, "{} did not end within {} ms and was stopped",
                     options_.arguments[0], options_.timeout_ms);
       }
-      std::array<pollfd, 3> waits{{{child_.end_signal.get(), POLLIN, 0},
+      if (options_.stop.stop_requested()) {
+        end();
+        return fail(Code::Interrupted, "{} was stopped", options_.arguments[0]);
+      }
+      std::array<pollfd, 4> waits{{{child_.end_signal.get(), POLLIN, 0},
                                    {output_.get(), POLLIN, 0},
-                                   {errors_.get(), POLLIN, 0}}};
+                                   {errors_.get(), POLLIN, 0},
+                                   {stopped_.get(), POLLIN, 0}}};
       const int64_t left_ms = options_.timeout_ms > 0 ? options_.timeout_ms - passed_ms : -1;
       if (::poll(waits.data(), waits.size(),
                  static_cast<int>(std::min<int64_t>(left_ms, 1 << 30))) < 0 &&
@@ -107,7 +116,9 @@ class Collector {
   const Spawned child_;
   FileDescriptor output_;
   FileDescriptor errors_;
+  const FileDescriptor stopped_;  ///< readable once a stop was requested
   ChildOutcome outcome_;
+  const std::stop_callback<std::function<void()>> wake_;
 };
 
 }  // namespace
@@ -121,13 +132,18 @@ Result<ChildOutcome> run_child(const ChildOptions& options) {
   if (!errors) {
     return pass_on(errors);
   }
+  FileDescriptor stopped(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (stopped.get() < 0) {
+    return system_error("cannot watch", options.arguments[0], errno);
+  }
   auto child = internal::spawn(options, output->second.get(), errors->second.get());
   if (!child) {
     return pass_on(child);
   }
   output->second.reset();
   errors->second.reset();
-  return Collector(options, std::move(*child), std::move(output->first), std::move(errors->first))
+  return Collector(options, std::move(*child), std::move(output->first), std::move(errors->first),
+                   std::move(stopped))
       .run();
 }
 

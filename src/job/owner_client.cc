@@ -10,6 +10,9 @@
 namespace sibyl::job {
 namespace {
 
+constexpr int64_t kStallMs = 60'000;
+constexpr uint64_t kProblemBytesMax = uint64_t{1} << 20;
+
 // For replies that carry no kind of their own, as those of a proxy in between.
 Code code_of_status(int status) {
   switch (status) {
@@ -72,7 +75,7 @@ class HttpOwnerClient final : public OwnerClient {
     return id;
   }
 
-  Result<void> download(const std::string& path, const std::string& target,
+  Result<void> download(const std::string& path, const std::string& target, uint64_t bytes_max,
                         std::stop_token stop) override {
     auto file = base::real_file_system().create(target);
     if (!file) {
@@ -80,12 +83,18 @@ class HttpOwnerClient final : public OwnerClient {
     }
     net::HttpRequest request;
     request.path = path;
-    request.timeout_ms = 0;  // as long as the line needs
+    request.timeout_ms = 0;  // as long as the line needs, while something comes
+    request.stall_ms = kStallMs;
+    request.body_bytes_max = kProblemBytesMax;
+    uint64_t bytes = 0;
     Result<void> written;
     const auto reply = client_->stream(
         request,
         [&](std::string_view piece) {
-          written = (*file)->append(piece);
+          bytes += piece.size();
+          written = bytes <= bytes_max
+                        ? (*file)->append(piece)
+                        : fail(Code::TooLarge, "{} has more than {} bytes", path, bytes_max);
           return written.has_value();
         },
         std::move(stop));

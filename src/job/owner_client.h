@@ -26,9 +26,10 @@ class OwnerClient {
                                   const std::string& body, int64_t timeout_ms = 120'000) = 0;
   /// A file's bytes to POST /v1/uploads; the id that other calls name it by.
   virtual Result<std::string> upload(const std::string& name, std::string bytes) = 0;
-  /// The body of a GET, of any size, into a new file.
+  /// The body of a GET into a new file; TooLarge above `bytes_max`, DeadlineExceeded when nothing
+  /// comes for a minute.
   virtual Result<void> download(const std::string& path, const std::string& target,
-                                std::stop_token stop) = 0;
+                                uint64_t bytes_max, std::stop_token stop) = 0;
   /// The owner runs on this machine (Unix socket): a path means the same to both.
   virtual bool shares_paths() const = 0;
 };

@@ -1,6 +1,7 @@
 #include "job/step.h"
 
-#include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 #include "base/clock.h"
@@ -40,9 +41,8 @@ std::vector<std::string> steps_of(std::string_view kind) {
 namespace {
 
 constexpr double kSaveEverySeconds = 5;
-// Of a step that was told to stop: its state is promised within 10 seconds, and pods of machines
-// that go away get 15.
-constexpr int64_t kSaveAfterStopUs = 10'000'000;
+// Of the time behind a stop; the rest is for the event that tells of the end.
+constexpr double kFilesShare = 0.8;
 
 /// Saves checkpoints and events of a workspace in a store while the step runs, so that a machine
 /// that vanishes costs no more than the work since the last one.
@@ -76,30 +76,61 @@ class ProgressSaver {
   std::thread thread_;
 };
 
-/// When a stop was requested, in steady time; 0 before.
-class StopTime {
+/// Requests a stop some seconds after another token did: what a step that was told to stop has for
+/// its files.
+class LateStop {
  public:
-  explicit StopTime(const std::stop_token& stop)
-      : noted_(stop, [this] { at_us_.store(base::system_clock().steady_us()); }) {}
-  int64_t deadline_us() const {
-    const int64_t at_us = at_us_.load();
-    return at_us == 0 ? 0 : at_us + kSaveAfterStopUs;
-  }
+  LateStop(const std::stop_token& first, double seconds)
+      : first_(first, [this] { wake(); }),
+        waiter_([this, seconds](const std::stop_token& end) { wait(end, seconds); }) {}
+  std::stop_token token() const { return late_.get_token(); }
 
  private:
-  std::atomic<int64_t> at_us_{0};
-  std::stop_callback<std::function<void()>> noted_;
+  void wake() {
+    const std::lock_guard lock(mutex_);
+    requested_ = true;
+    changed_.notify_all();
+  }
+  void wait(const std::stop_token& end, double seconds) {
+    {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait(lock, end, [this] { return requested_; })) {
+        return;
+      }
+    }
+    if (!base::sleep_until_stop(end, seconds)) {
+      late_.request_stop();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool requested_ = false;
+  std::stop_source late_;
+  std::stop_callback<std::function<void()>> first_;
+  std::jthread waiter_;
 };
 
+// What fails behind a stop is no fault of the job: another attempt goes on from what was saved.
+Result<void> save(Workspace& workspace, std::string_view step, const StepContext& context,
+                  const LateStop& end) {
+  auto saved = workspace.save(step, end.token());
+  if (!saved && context.stop.stop_requested()) {
+    return fail(Code::Interrupted, "stopped before all files were in the store: {}",
+                saved.error().message);
+  }
+  return saved;
+}
+
 Result<void> run_and_save(Step& step, Workspace& workspace, const StepContext& context,
-                          const StopTime& stopped) {
+                          const LateStop& files_end) {
   Result<void> result;
   {
     const ProgressSaver saver(workspace, context.stop);
     result = step.run(workspace, context);
   }
   if (result) {
-    result = workspace.save(step.name(), stopped.deadline_us());
+    result = save(workspace, step.name(), context, files_end);
   }
   return result ? workspace.mark_done(step.name()) : result;
 }
@@ -112,7 +143,8 @@ Result<void> run_step(std::string_view name, Workspace& workspace, const StepCon
     return fail(Code::InvalidArgument,
                 "there is no step '{}'; steps are prepare, train, evaluate, publish, deploy", name);
   }
-  const StopTime stopped(context.stop);
+  const LateStop files_end(context.stop, kFilesShare * context.save_seconds);
+  const LateStop end_of_all(context.stop, context.save_seconds);
   if (auto fetched = workspace.fetch(name, context.stop); !fetched) {
     return fetched;
   }
@@ -123,7 +155,7 @@ Result<void> run_step(std::string_view name, Workspace& workspace, const StepCon
   if (auto started = workspace.append_event(name, {{"event", "start"}}); !started) {
     return started;
   }
-  const auto result = run_and_save(*step, workspace, context, stopped);
+  const auto result = run_and_save(*step, workspace, context, files_end);
   base::Json end = {
       {"event", "end"},
       {"status", result ? 0 : exit_status(result.error().code)},
@@ -133,7 +165,7 @@ Result<void> run_step(std::string_view name, Workspace& workspace, const StepCon
   }
   auto ended = workspace.append_event(name, std::move(end));
   if (ended) {
-    ended = workspace.save(name, stopped.deadline_us());
+    ended = save(workspace, name, context, end_of_all);
   }
   if (!ended && !result) {
     base::log_warning("job", "the state of step {} is not saved: {}", name, ended.error().message);

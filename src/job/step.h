@@ -24,6 +24,7 @@ struct DeployTarget {
   std::string api_port;
   /// Holds `token`, read anew for each request because it changes, and `ca.crt`.
   std::string account_folder = "/var/run/secrets/kubernetes.io/serviceaccount";
+  double first_pause_seconds = 0.25;  ///< before the API server is asked again; doubles, to 5 s
 };
 
 /// What a step may use beside its workspace.
@@ -36,6 +37,8 @@ struct StepContext {
   std::string trainer_program;  ///< path of sibyl-trainer; empty: beside our own program, then PATH
   DeployTarget deploy;
   std::stop_token stop;  ///< SIGTERM: save state within 10 seconds, return Interrupted
+  /// That time; pods of machines that go away get 15 seconds.
+  double save_seconds = 10;
 };
 
 /// One step of a job: prepare, train, evaluate, publish (in a cluster also deploy). Idempotent:

@@ -46,8 +46,8 @@ Result<void> Workspace::fetch(std::string_view step, const std::stop_token& stop
   return mirror_ == nullptr ? Result<void>() : mirror_->fetch(step, stop);
 }
 
-Result<void> Workspace::save(std::string_view step, int64_t deadline_us) {
-  return mirror_ == nullptr ? Result<void>() : mirror_->save(step, deadline_us);
+Result<void> Workspace::save(std::string_view step, const std::stop_token& stop) {
+  return mirror_ == nullptr ? Result<void>() : mirror_->save(step, stop);
 }
 
 Result<void> Workspace::save_progress(const std::stop_token& stop) {

@@ -36,9 +36,9 @@ class Workspace {
   bool is_remote() const { return mirror_ != nullptr; }
   /// Brings down what `step` reads; Interrupted when `stop` is requested.
   Result<void> fetch(std::string_view step, const std::stop_token& stop);
-  /// Brings up what `step` has changed, marks of done steps last; ends by `deadline_us` (steady
-  /// clock, 0: none).
-  Result<void> save(std::string_view step, int64_t deadline_us = 0);
+  /// Brings up what `step` has changed, events first, marks of done steps last; Interrupted when
+  /// `stop` is requested.
+  Result<void> save(std::string_view step, const std::stop_token& stop);
   /// Brings up checkpoints and events while another process of the step writes them.
   Result<void> save_progress(const std::stop_token& stop);
 

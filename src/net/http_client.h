@@ -19,7 +19,8 @@ struct HttpRequest {
   std::string content_type = "application/json";
   std::map<std::string, std::string> headers;
   int64_t timeout_ms = 120'000;            ///< whole request; 0: none (streams)
-  uint64_t body_bytes_max = 256ULL << 20;  ///< of the reply
+  uint64_t body_bytes_max = 256ULL << 20;  ///< of the reply, where it is not given in pieces
+  int64_t stall_ms = 0;                    ///< longest silence of the peer; 0: any
 };
 struct HttpReply {
   int status = 0;

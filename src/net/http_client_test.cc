@@ -1,66 +1,14 @@
 #include "net/http_client.h"
 
+#include <chrono>
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
+
+#include "net/canned_server.h"
 
 namespace sibyl::net {
 namespace {
-
-/// Takes one connection after the other, reads a request's head, says a canned reply and closes.
-class CannedServer {
- public:
-  explicit CannedServer(std::string reply, bool stay_open = false)
-      : reply_(std::move(reply)), stay_open_(stay_open) {
-    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in where{};
-    where.sin_family = AF_INET;
-    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&where), sizeof(where)), 0);
-    EXPECT_EQ(::listen(listener_, 8), 0);
-    socklen_t length = sizeof(where);
-    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&where), &length);
-    url_ = "http://127.0.0.1:" + std::to_string(ntohs(where.sin_port));
-    thread_ = std::thread([this] { serve(); });
-  }
-  ~CannedServer() {
-    ::shutdown(listener_, SHUT_RDWR);
-    thread_.join();
-    ::close(listener_);
-  }
-  const std::string& url() const { return url_; }
-  const std::string& seen() const { return seen_; }
-
- private:
-  void serve() {
-    int peer = ::accept(listener_, nullptr, nullptr);
-    while (peer >= 0) {
-      std::string head;
-      char piece[1024];
-      ssize_t bytes = 1;
-      while (bytes > 0 && head.find("\r\n\r\n") == std::string::npos) {
-        bytes = ::recv(peer, piece, sizeof(piece), 0);
-        head.append(piece, bytes > 0 ? static_cast<size_t>(bytes) : 0);
-      }
-      seen_ = head;
-      ::send(peer, reply_.data(), reply_.size(), MSG_NOSIGNAL);
-      while (stay_open_ && ::recv(peer, piece, sizeof(piece), 0) > 0) {
-      }
-      ::close(peer);
-      peer = ::accept(listener_, nullptr, nullptr);
-    }
-  }
-
-  const std::string reply_;
-  const bool stay_open_;
-  int listener_ = -1;
-  std::string url_;
-  std::string seen_;
-  std::thread thread_;
-};
 
 std::unique_ptr<HttpClient> client_of(const std::string& url, const std::string& key = {}) {
   auto client = HttpClient::open({url, {}, key, {}});
@@ -129,6 +77,27 @@ TEST(HttpClient, SilenceEndsInTimeAndStreamsOnRequest) {
   stopper.join();
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, Code::Interrupted);
+}
+
+TEST(HttpClient, ALineThatStallsIsGivenUp) {
+  CannedServer server("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbegun", true);
+  HttpRequest request;
+  request.path = "/";
+  request.timeout_ms = 20'000;
+  request.stall_ms = 50;
+  std::string got;
+  const auto start = std::chrono::steady_clock::now();
+  const auto reply = client_of(server.url())
+                         ->stream(request,
+                                  [&](std::string_view piece) {
+                                    got += piece;
+                                    return true;
+                                  },
+                                  {});
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, Code::DeadlineExceeded);
+  EXPECT_EQ(got, "begun");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
 TEST(HttpClient, StreamsGiveTheBodyOfErrorsWhole) {

@@ -20,6 +20,10 @@ constexpr uint64_t kPartsMax = 9000;  // 10,000 are allowed
 constexpr uint64_t kFileBytesMax = uint64_t{1} << 40;
 // Of a store that sends a whole object where a range was asked for.
 constexpr uint64_t kWholeBytesMax = uint64_t{2} << 30;
+// Of a listing; some stores give empty pages while they skip what was removed.
+constexpr size_t kEmptyPagesMax = 100;
+// For the end of an upload that failed, also behind a stop: pods have seconds left then.
+constexpr int64_t kAbortMs = 2000;
 
 bool is_ok(const HttpReply& reply) {
   return reply.status >= 200 && reply.status < 300;
@@ -125,6 +129,7 @@ class S3Store final : public ObjectStore {
   Result<std::vector<ObjectInfo>> list(const std::string& prefix, size_t objects_max) override {
     std::vector<ObjectInfo> objects;
     std::string token;
+    size_t empty_pages = 0;
     do {
       S3Request request;
       request.query = {{"list-type", "2"}, {"prefix", prefix}};
@@ -139,7 +144,8 @@ class S3Store final : public ObjectStore {
       if (!page) {
         return pass_on(page);
       }
-      if (page->next == token && !token.empty()) {
+      empty_pages += page->objects.empty() ? 1 : 0;
+      if ((page->next == token && !token.empty()) || empty_pages > kEmptyPagesMax) {
         return fail(Code::InvalidData, "the store's listing of {} does not move on", shown(prefix));
       }
       std::ranges::move(page->objects, std::back_inserter(objects));
@@ -159,8 +165,6 @@ class S3Store final : public ObjectStore {
     const auto reply = connection_->send(std::move(request));
     return reply ? Result<void>() : tl::unexpected<Error>(reply.error());
   }
-
-  void set_deadline(int64_t steady_us) override { connection_->set_deadline(steady_us); }
 
  private:
   std::string shown(const std::string& key) const {
@@ -262,6 +266,7 @@ class S3Store final : public ObjectStore {
       abort.method = "DELETE";
       abort.key = key;
       abort.query = {{"uploadId", *id}};
+      abort.last_ms = kAbortMs;
       static_cast<void>(connection_->send(std::move(abort)));
     }
     return done;

@@ -47,6 +47,7 @@ struct ObjectStoreOptions {
   std::string identity_url;
   std::string ca_file;             ///< empty: the system's
   int attempts = 6;                ///< of each request that the store could not answer
+  int64_t patience_ms = 0;         ///< and as many more as begin within this time
   int64_t first_pause_ms = 200;    ///< before the second attempt; doubles, with jitter, to 5 s
   int64_t request_ms = 30'000;     ///< of a small request; large ones get time by their size
   uint64_t part_bytes = 16 << 20;  ///< larger files go in parts, up and down
@@ -60,7 +61,8 @@ Result<ObjectStoreOptions> object_store_from_environment();
 
 /// Objects of one bucket over the S3 protocol, requests signed with Signature Version 4. Requests
 /// that fail for reasons of the store or the network are tried again. Errors: NotFound,
-/// PermissionDenied, InvalidConfig (wrong region), Unavailable, DeadlineExceeded, Interrupted.
+/// PermissionDenied, InvalidConfig (wrong region), Unavailable, DeadlineExceeded, Interrupted,
+/// Unimplemented (501: what was asked for is not known to this store, and not tried again).
 /// Not thread-safe; make one a thread.
 class ObjectStore {
  public:
@@ -78,13 +80,11 @@ class ObjectStore {
   /// The object appears whole, whatever happens in between. Its SHA-256 is noted beside it.
   virtual Result<void> put_file(const std::string& key, const std::string& path) = 0;
   /// Every object whose key begins with `prefix`, in key order; ResourceExhausted above
-  /// `objects_max`.
+  /// `objects_max`, InvalidData when the store's pages do not end.
   virtual Result<std::vector<ObjectInfo>> list(const std::string& prefix,
                                                size_t objects_max = 100'000) = 0;
   /// No error when there is none.
   virtual Result<void> remove(const std::string& key) = 0;
-  /// From now on every call ends by then (steady clock); 0: no such limit.
-  virtual void set_deadline(int64_t steady_us) = 0;
 };
 
 }  // namespace sibyl::net

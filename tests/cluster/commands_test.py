@@ -4,10 +4,12 @@
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import rendering as r
@@ -86,6 +88,21 @@ class Submit(Commands):
         self.assertEqual(done["workspace"], "/workspace/run1")
         self.assertEqual([u["workspace"] for u in done["uploads"]], ["input/pairs/pairs.jsonl"])
         self.assertEqual([o["kind"] for o in done["objects"]], ["Workflow"])
+
+    def test_a_stop_ends_kubectl_and_takes_the_upload_pod_away(self):
+        for verb in ("wait", "exec"):
+            self.cluster(hang=verb)
+            self.write("calls.jsonl", "")
+            command = [PROGRAM, "--data", self.path("data"), "cluster", "submit", self.job, "--run", "run1"]
+            with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **self.env}) as child:
+                self.addCleanup(child.kill)
+                end = time.monotonic() + 30
+                while time.monotonic() < end and not any(verb in call for call in self.calls()):
+                    time.sleep(0.05)
+                child.send_signal(signal.SIGTERM)
+                _, said = child.communicate(timeout=20)
+            self.assertEqual(child.returncode, 75, said)
+            self.assertEqual(self.made("Pod"), [], "the claim is free again")
 
     def test_the_upload_pod_keeps_the_rules_of_the_steps(self):
         for kind in ("argo", "job"):

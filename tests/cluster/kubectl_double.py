@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """kubectl as `sibyl cluster` calls it, over a folder instead of a cluster ($KUBECTL_DOUBLE): state.json holds the
 objects, calls.jsonl every call. A Job is Complete when it is looked at the second time, or Failed where `fail` in
-state.json names it; pods that are made are Ready at once, and `exec` works on files below fs/."""
+state.json names it; `hang` there, a verb, never ends; pods that are made are Ready at once, and `exec` works on files below fs/."""
 
 import hashlib
 import json
 import os
 import sys
+import time
 
 FOLDER = os.environ["KUBECTL_DOUBLE"]
 PLURALS = {
@@ -86,6 +87,8 @@ def main():
     flags = dict((a.split("=", 1) + [""])[:2] for a in own if a.startswith("--"))
     words = [a for a in own if not a.startswith("-")]
     verb = words.pop(0)
+    if verb == state.get("hang"):
+        time.sleep(50)
     if verb == "version":
         print(json.dumps({"serverVersion": {"minor": "37", "gitVersion": "v1.37.2"}}))
     elif verb == "api-resources":

@@ -4,7 +4,7 @@
 
     api_double.py FOLDER        FOLDER holds cert.pem, key.pem and token; port, objects.json and log.jsonl are written
 
-`faults.json` in the folder, [{"method", "status", "count"}], makes it fail; objects.json is {path: object}.
+`faults.json` in the folder, [{"method", "status"|"hang_s", "count"}], makes it fail; objects.json is {path: object}.
 """
 
 import json
@@ -12,6 +12,7 @@ import os
 import ssl
 import sys
 import threading
+import time
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -63,6 +64,13 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(code, {"kind": "Status", "status": "Failure", "message": message, "code": code})
 
     def handle_one(self):
+        hang_s = self.answer()
+        if hang_s:
+            time.sleep(hang_s)
+            self.close_connection = True
+
+    def answer(self):
+        """None once it has answered, otherwise for how long it is silent."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         where, _, query = self.path.partition("?")
         with LOCK, open(path("log.jsonl"), "a", encoding="utf-8") as log:
@@ -75,6 +83,8 @@ class Handler(BaseHTTPRequestHandler):
                 if fault["method"] == self.command and fault["count"] > 0:
                     fault["count"] -= 1
                     write("faults.json", json.dumps(faults))
+                    if "hang_s" in fault:
+                        return fault["hang_s"]
                     return self.status(fault["status"], f"fault {fault['status']}")
             objects = read("objects.json", {})
             if where not in objects:

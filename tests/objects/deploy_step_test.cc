@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <thread>
 
 #include "job/step.h"
 #include "store_double.h"
@@ -157,6 +158,29 @@ TEST_F(DeployStepTest, AServerThatIsBusyIsAskedAgain) {
   const auto done = run_step("deploy", space, context_);
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(requests().size(), 4U);
+}
+
+TEST_F(DeployStepTest, AServerThatIsAwayIsWaitedForUntilAStop) {
+  context_.deploy.first_pause_seconds = 0.001;
+  write("faults.json", R"([{"method": "GET", "status": 503, "count": 8}])");
+  Workspace space = published("3");
+  const auto done = run_step("deploy", space, context_);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(requests().size(), 10U);
+  write("faults.json", R"([{"method": "GET", "hang_s": 30, "count": 8}])");
+  std::stop_source stop;
+  context_.stop = stop.get_token();
+  std::thread stopper([&] {
+    while (requests().size() < 11) {
+      base::sleep_until_stop({}, 0.01);
+    }
+    stop.request_stop();
+  });
+  Workspace next = published("4");
+  const int64_t start_us = base::system_clock().steady_us();
+  EXPECT_EQ(run_step("deploy", next, context_).error().code, Code::Interrupted);
+  stopper.join();
+  EXPECT_LT(base::system_clock().steady_us() - start_us, 5'000'000);
 }
 
 TEST_F(DeployStepTest, RefusalsAreSaidAtOnce) {

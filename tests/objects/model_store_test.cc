@@ -13,7 +13,7 @@ class ModelStoreTest : public testing::Test {
     double_ = nullptr;
   }
   void SetUp() override {
-    double_->control({{"faults", base::Json::array()}});
+    double_->control({{"faults", base::Json::array()}, {"conditions", "known"}});
     name_ = testing::UnitTest::GetInstance()->current_test_info()->name();
   }
   static ModelStore store() {
@@ -80,6 +80,37 @@ TEST_F(ModelStoreTest, AnAnswerThatWasLostTakesNoSecondVersion) {
   double_->fail_next({{"method", "PUT"}, {"match", "claim"}, {"lost", true}});
   EXPECT_EQ(*publish(model("one")), "1");
   EXPECT_EQ(text("2/claim"), "");
+}
+
+TEST_F(ModelStoreTest, NoVersionIsReplacedWhateverTheStoreKnowsOfConditions) {
+  for (const char* const conditions : {"ignored", "refused"}) {
+    double_->control({{"conditions", conditions}});
+    name_ = std::string("of-") + conditions;
+    EXPECT_EQ(*publish(model("one")), "1");
+    EXPECT_EQ(*publish(model("two")), "2");
+    EXPECT_EQ(*publish(model("one"), "1"), "1");
+    EXPECT_EQ(*publish(model("three"), "1"), "3");
+    EXPECT_EQ(text("1/model.safetensors"), "one");
+    EXPECT_EQ(text("2/model.safetensors"), "two");
+  }
+}
+
+TEST_F(ModelStoreTest, AVersionThatWasCopiedThereIsNotReplaced) {
+  const std::string at = "bucket/prefix/models/" + name_;
+  double_->control({{"put",
+                     {{at + "/3/sibyl.json", "{}"},
+                      {at + "/3/model.safetensors", "copied"},
+                      {at + "/5/model.safetensors", "its copy goes on"}}}});
+  EXPECT_EQ(*publish(model("one"), "3"), "6");
+  EXPECT_EQ(*publish(model("two")), "7");
+  EXPECT_EQ(text("3/model.safetensors"), "copied");
+  EXPECT_EQ(text("3/claim"), "");
+  EXPECT_EQ(text("5/claim"), "");
+}
+
+TEST_F(ModelStoreTest, AStoreThatIsAwayIsWaitedFor) {
+  double_->fail_next({{"match", "claim"}, {"count", 9}, {"status", 503}});
+  EXPECT_EQ(*publish(model("one")), "1");
 }
 
 TEST_F(ModelStoreTest, AWrongStoreIsNamed) {

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "net/canned_server.h"
 #include "store_double.h"
 
 namespace sibyl::net {
@@ -57,6 +58,13 @@ TEST_F(ObjectStoreTest, AListingOfManyPagesIsReadWholeAndBounded) {
   EXPECT_EQ(objects->list("pages/", 3).error().code, Code::ResourceExhausted);
 }
 
+TEST_F(ObjectStoreTest, AListingOfEmptyPagesEnds) {
+  double_->control({{"endless", true}});
+  const auto listed = store()->list("nothing/");
+  double_->control({{"endless", false}});
+  EXPECT_EQ(listed.error().code, Code::InvalidData);
+}
+
 TEST_F(ObjectStoreTest, AConditionalPutDoesNotReplace) {
   const auto objects = store();
   ASSERT_TRUE(objects->put("claim", "first", PutCondition::IfAbsent));
@@ -105,6 +113,33 @@ TEST_F(ObjectStoreTest, FailuresOfTheStoreAreTriedAgain) {
   const auto never = objects->get("again", 100);
   EXPECT_EQ(never.error().code, Code::Unavailable);
   EXPECT_NE(never.error().message.find("503"), std::string::npos);
+  ObjectStoreOptions options = double_->options();
+  options.patience_ms = 60'000;
+  double_->fail_next({{"match", "again"}, {"count", 9}, {"status", 503}});
+  EXPECT_TRUE(store(options)->get("again", 100)) << "more than the usual number of tries";
+  const size_t before = double_->control()["log"].size();
+  double_->fail_next({{"match", "again"}, {"count", 9}, {"status", 501}});
+  EXPECT_EQ(objects->get("again", 100).error().code, Code::Unimplemented);
+  EXPECT_EQ(double_->control()["log"].size(), before + 1);
+}
+
+TEST_F(ObjectStoreTest, AStoppedUploadLeavesNoParts) {
+  ObjectStoreOptions options = double_->options();
+  options.part_bytes = 1000;
+  ASSERT_TRUE(base::replace_file(path("in"), std::string(5'500, 'x')));
+  double_->fail_next({{"method", "PUT"}, {"match", "partNumber=3"}, {"hang_s", 5}});
+  std::stop_source stop;
+  std::thread stopper([&] {
+    while (double_->control()["uploads"] == 0) {
+      base::sleep_until_stop({}, 0.01);
+    }
+    base::sleep_until_stop({}, 0.05);
+    stop.request_stop();
+  });
+  const auto put = store(options, stop.get_token())->put_file("stopped", path("in"));
+  stopper.join();
+  EXPECT_EQ(put.error().code, Code::Interrupted);
+  EXPECT_EQ(double_->control()["uploads"], 0);
 }
 
 TEST_F(ObjectStoreTest, AnUploadInPartsSurvivesFailuresAndLeavesNoParts) {
@@ -155,12 +190,14 @@ TEST_F(ObjectStoreTest, WrongKeysAndRegionsAreSaidAndNotTriedAgain) {
   EXPECT_NE(elsewhere.error().message.find("AWS_REGION"), std::string::npos);
 }
 
-TEST_F(ObjectStoreTest, ADeadlineAndAStopEndTheWaiting) {
+TEST_F(ObjectStoreTest, ATimeAndAStopEndTheWaiting) {
   double_->fail_next({{"match", "slow"}, {"count", 100}, {"hang_s", 5}});
-  const auto objects = store();
   const int64_t start_us = base::system_clock().steady_us();
-  objects->set_deadline(start_us + 100'000);
-  EXPECT_EQ(objects->get("slow", 10).error().code, Code::DeadlineExceeded);
+  ObjectStoreOptions hurried = double_->options();
+  hurried.request_ms = 100;
+  hurried.part_bytes = 1000;
+  hurried.attempts = 1;
+  EXPECT_EQ(store(hurried)->get("slow", 10).error().code, Code::DeadlineExceeded);
   std::stop_source stop;
   const auto stoppable = store(double_->options(), stop.get_token());
   std::thread stopper([&] {
@@ -200,6 +237,24 @@ TEST_F(ObjectStoreTest, APodsIdentityIsExchangedForKeysOnce) {
     options.identity_file = path("other");
     EXPECT_EQ(store(options)->get("identity", 10).error().code, Code::PermissionDenied);
   }
+}
+
+TEST_F(ObjectStoreTest, AStopEndsTheWaitForKeys) {
+  CannedServer agent("", true);
+  ASSERT_TRUE(base::replace_file(path("token"), "pod-token"));
+  ObjectStoreOptions options = double_->options();
+  options.access_key.clear();
+  options.identity_file = path("token");
+  options.identity_url = agent.url() + "/";
+  std::stop_source stop;
+  std::thread stopper([&] {
+    base::sleep_until_stop({}, 0.05);
+    stop.request_stop();
+  });
+  const int64_t start_us = base::system_clock().steady_us();
+  EXPECT_EQ(store(options, stop.get_token())->get("x", 10).error().code, Code::Interrupted);
+  stopper.join();
+  EXPECT_LT(base::system_clock().steady_us() - start_us, 4'000'000);
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
     s3_double.py URL_FILE [SECONDS]     writes its address into the file, and ends by itself after that time (300)
 
 Keys: access "test-key", secret "test-secret", region "eu-test-1". `/__control` (no signature) takes
-{"faults": [{"method", "match", "count", "status"|"code"|"cut"|"hang_s"|"lost"}], "page": 2, "ranges": false} and
+{"faults": [{"method", "match", "count", "status"|"code"|"cut"|"hang_s"|"lost"}], "page": 2, "ranges": false,
+"conditions": "known"|"ignored"|"refused" (412, none, 501), "endless": true (a listing of empty pages)} and
 gives back {"objects": {key: bytes}, "log": ["PUT key", …], "uploads": open multipart uploads}.
 """
 
@@ -29,6 +30,7 @@ class State:
         self.objects = {}  # "bucket/key" -> (bytes, etag, metadata)
         self.uploads = {}  # id -> (name, metadata, {number: bytes})
         self.faults, self.log, self.page, self.ranges = [], [], 1000, True
+        self.conditions, self.endless = "known", False
 
 
 def signature(method, path, query, headers, names, payload, time_text):
@@ -56,6 +58,7 @@ def signature(method, path, query, headers, names, payload, time_text):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     state = None
 
     def log_message(self, *_):
@@ -163,6 +166,8 @@ class Handler(BaseHTTPRequestHandler):
                 state.faults = told.get("faults", state.faults)
                 state.page = told.get("page", state.page)
                 state.ranges = told.get("ranges", state.ranges)
+                state.conditions = told.get("conditions", state.conditions)
+                state.endless = told.get("endless", state.endless)
                 for key, text in told.get("put", {}).items():
                     state.objects[key] = (text.encode(), '"put"', {})
                 if told.get("damage"):
@@ -197,7 +202,10 @@ class Handler(BaseHTTPRequestHandler):
         if "uploadId" in query:
             return self.multipart(name, query, body)
         if self.command == "PUT":
-            if self.headers.get("If-None-Match") == "*" and name in self.state.objects:
+            asks = self.headers.get("If-None-Match") == "*" and self.state.conditions != "ignored"
+            if asks and self.state.conditions == "refused":
+                return self.error(501, "NotImplemented")
+            if asks and name in self.state.objects:
                 return self.error(412, "PreconditionFailed")
             return self.store(name, body, self.metadata())
         if self.command == "DELETE":
@@ -240,8 +248,10 @@ class Handler(BaseHTTPRequestHandler):
             f"<ETag>{escape(self.state.objects[k][1])}</ETag></Contents>"
             for k in page
         )
-        more = at + len(page) < len(keys)
-        token = f"<NextContinuationToken>tok-{at + len(page)}</NextContinuationToken>" if more else ""
+        more = at + len(page) < len(keys) or self.state.endless
+        # Of a listing without end each token is another one.
+        zeros = "0" * (len(self.state.log) % 50) if self.state.endless else ""
+        token = f"<NextContinuationToken>tok-{zeros}{at + len(page)}</NextContinuationToken>" if more else ""
         body = (
             '<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
             f"<IsTruncated>{str(more).lower()}</IsTruncated>{token}{text}</ListBucketResult>"

@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include "job/internal/workspace_mirror.h"
 #include "job/step.h"
 #include "store_double.h"
 
@@ -157,6 +158,79 @@ TEST_F(StoreWorkspaceTest, AStepIsNotDoneBeforeItsFilesAreInTheStore) {
   EXPECT_TRUE(run("train", with_trainer(script)));
   const auto log = double_->control()["log"];
   EXPECT_EQ(log.back(), "PUT " + key("done/train"));
+}
+
+// The step itself has ended well; what hangs is the way to the store.
+TEST_F(StoreWorkspaceTest, AStopEndsTheLastUploadAndIsNoFailure) {
+  prepare();
+  const std::string script = "mkdir -p $2/model; echo w > $2/model/weights\n";
+  double_->fail_next({{"method", "PUT"}, {"match", "model/"}, {"count", 100}, {"hang_s", 20}});
+  std::stop_source stop;
+  StepContext context = with_trainer(script);
+  context.stop = stop.get_token();
+  context.save_seconds = 0.3;
+  std::thread stopper([&] {
+    const auto is_uploading = [&] {
+      const base::Json known = double_->control();
+      for (const base::Json& line : known["log"]) {
+        if (line == "PUT " + key("model/weights")) {
+          return true;
+        }
+      }
+      return false;
+    };
+    while (!is_uploading()) {
+      base::sleep_until_stop({}, 0.01);
+    }
+    stop.request_stop();
+  });
+  const int64_t start_us = base::system_clock().steady_us();
+  const auto stopped = run("train", context);
+  stopper.join();
+  EXPECT_EQ(stopped.error().code, Code::Interrupted);
+  EXPECT_LT(base::system_clock().steady_us() - start_us, 10'000'000);
+  EXPECT_FALSE(in_store("done/train"));
+  const std::string events = double_->control()["texts"][key("events.jsonl")];
+  EXPECT_NE(events.find("\"event\":\"end\",\"status\":75"), std::string::npos)
+      << "the store knows why it ended: " << events;
+  double_->control({{"faults", base::Json::array()}});
+  EXPECT_TRUE(run("train", with_trainer(script)));
+}
+
+TEST_F(StoreWorkspaceTest, AStoreThatFailsBehindAStopIsNoFailureOfTheJob) {
+  prepare();
+  std::stop_source stop;
+  const std::string started = path("started");
+  // It notices no stop, as one that has just ended.
+  StepContext context =
+      with_trainer("trap 'mkdir $2/model; echo w > $2/model/weights; exit 0' TERM\ntouch " +
+                   started + "\nwhile :; do sleep 0.01; done\n");
+  context.stop = stop.get_token();
+  double_->fail_next({{"method", "PUT"}, {"match", "model/"}, {"count", 100}, {"status", 403}});
+  std::thread stopper([&] {
+    for (int i = 0; i < 1000 && !base::real_file_system().exists(started); ++i) {
+      base::sleep_until_stop({}, 0.01);
+    }
+    stop.request_stop();
+  });
+  const auto stopped = run("train", context);
+  stopper.join();
+  EXPECT_EQ(stopped.error().code, Code::Interrupted);
+  EXPECT_NE(stopped.error().message.find("403"), std::string::npos) << stopped.error().message;
+}
+
+TEST_F(StoreWorkspaceTest, AStoreThatIsAwayIsWaitedFor) {
+  prepare();
+  const auto mirror = internal::WorkspaceMirror::open(uri_, double_->options());
+  ASSERT_TRUE(mirror);
+  double_->fail_next({{"count", 9}, {"status", 503}});
+  const auto fetched = (*mirror)->fetch("train", {});
+  ASSERT_TRUE(fetched) << fetched.error().message;
+  ASSERT_TRUE(base::replace_file(base::join_path((*mirror)->folder(), "report/x"), "x"));
+  double_->fail_next({{"count", 9}, {"status", 503}});
+  const auto saved = (*mirror)->save("train", {});
+  ASSERT_TRUE(saved) << saved.error().message;
+  EXPECT_TRUE(in_store("report/x"));
 }
 
 TEST_F(StoreWorkspaceTest, KeysThatAreNoPathsAreRefused) {

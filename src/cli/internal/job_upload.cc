@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 constexpr size_t kFilesMax = 10'000;
 constexpr uint64_t kFileBytesMax = uint64_t{2} << 30;
 constexpr const char* kMount = "/workspace";
+constexpr int64_t kDeleteMs = 10'000;
 
 Result<void> take(std::string& path, const std::string& what, std::vector<UploadFile>& files) {
   if (path.empty()) {
@@ -59,8 +60,10 @@ class UploadPod {
  public:
   UploadPod(const Kubectl& kubectl, std::string name) : kubectl_(kubectl), name_(std::move(name)) {}
   ~UploadPod() {
+    // Also of one that was told to stop, which is why its token is not asked.
     static_cast<void>(kubectl_.run(
-        {"delete", "pod", name_, "--ignore-not-found", "--wait=false", "--grace-period=0"}));
+        {"delete", "pod", name_, "--ignore-not-found", "--wait=false", "--grace-period=0"}, {},
+        kDeleteMs, {}));
   }
   UploadPod(const UploadPod&) = delete;
   UploadPod& operator=(const UploadPod&) = delete;
@@ -91,6 +94,9 @@ class UploadPod {
     }
     auto ready = kubectl_.run({"wait", "pod/" + name_, "--for=condition=Ready", "--timeout=600s"},
                               {}, 630'000);
+    if (!ready && ready.error().code == Code::Interrupted) {
+      return pass_on(ready);
+    }
     return ready ? Result<void>()
                  : fail(Code::Unavailable, "the pod {} that takes the files did not start: {}",
                         name_, ready.error().message);
@@ -223,10 +229,11 @@ Result<void> upload_inputs(const Kubectl& kubectl, const ClusterRelease& release
     return started;
   }
   for (const UploadFile& file : files) {
+    auto put = pod.put(file, *workspace + "/" + file.target);
     if (base::process_stop_token().stop_requested()) {
       return fail(Code::Interrupted, "stopped while the job's files were brought up");
     }
-    if (auto put = pod.put(file, *workspace + "/" + file.target); !put) {
+    if (!put) {
       return pass_on(put, file.path);
     }
   }

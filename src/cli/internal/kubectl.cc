@@ -57,11 +57,13 @@ std::vector<std::string> Kubectl::command(const std::vector<std::string>& argume
 }
 
 Result<std::string> Kubectl::run(const std::vector<std::string>& arguments,
-                                 const std::string& input, int64_t timeout_ms) const {
+                                 const std::string& input, int64_t timeout_ms,
+                                 const std::stop_token& stop) const {
   base::ChildOptions options;
   options.arguments = command(arguments);
   options.input = input;
   options.timeout_ms = timeout_ms;
+  options.stop = stop;
   auto outcome = base::run_child(options);
   if (!outcome) {
     if (outcome.error().code == Code::NotFound) {

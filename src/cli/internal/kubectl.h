@@ -1,11 +1,13 @@
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "base/child_process.h"
 #include "base/json_fwd.h"
 #include "base/result.h"
+#include "base/stop.h"
 
 namespace sibyl::cli {
 
@@ -17,9 +19,11 @@ class Kubectl {
   Kubectl(std::string name_space, std::string context);
 
   /// The output. NotFound, AlreadyExists, PermissionDenied, Unavailable as kubectl tells them,
-  /// with its words.
+  /// with its words. Interrupted, and kubectl ended, by `stop`: of itself it sees no Ctrl-C, as it
+  /// runs in a process group of its own.
   Result<std::string> run(const std::vector<std::string>& arguments, const std::string& input = {},
-                          int64_t timeout_ms = 60'000) const;
+                          int64_t timeout_ms = 60'000,
+                          const std::stop_token& stop = base::process_stop_token()) const;
   /// The same with `-o json`, read.
   Result<base::Json> read(std::vector<std::string> arguments, const std::string& input = {}) const;
   /// The whole command line, for `start` of a child that runs beside us.

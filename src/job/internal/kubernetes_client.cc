@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/file_system.h"
 #include "base/json.h"
 #include "base/json_access.h"
@@ -15,14 +16,24 @@ namespace {
 using base::Json;
 
 constexpr int kAttempts = 6;
-constexpr double kFirstPauseS = 0.25;
+// Of a server that is away: the pointer in the store has moved already.
+constexpr int64_t kPatienceUs = 120'000'000;
+constexpr double kPauseSMax = 5;
 constexpr int64_t kRequestMs = 20'000;
 constexpr uint64_t kReplyBytesMax = uint64_t{8} << 20;
 constexpr uint64_t kTokenBytesMax = 64 << 10;
 
-bool try_again(int status) {
-  // 401: the token may just have been changed, and is read anew. 409: somebody else wrote between.
-  return status == 401 || status == 409 || status == 429 || status >= 500;
+// Until it is there again.
+bool is_away(const Result<net::HttpReply>& reply) {
+  return reply ? reply->status == 429 || reply->status >= 500
+               : reply.error().code == Code::Unavailable ||
+                     reply.error().code == Code::DeadlineExceeded;
+}
+
+// A few times. 401: the token may just have been changed, and is read anew. 409: somebody else
+// wrote between.
+bool try_again(const Result<net::HttpReply>& reply) {
+  return reply && (reply->status == 401 || reply->status == 409);
 }
 
 Code code_of(int status) {
@@ -44,8 +55,11 @@ Code code_of(int status) {
 
 class PodClient final : public KubernetesClient {
  public:
-  PodClient(std::string url, std::string folder, std::stop_token stop)
-      : url_(std::move(url)), folder_(std::move(folder)), stop_(std::move(stop)) {}
+  PodClient(std::string url, const DeployTarget& where, std::stop_token stop)
+      : url_(std::move(url)),
+        folder_(where.account_folder),
+        first_pause_s_(where.first_pause_seconds),
+        stop_(std::move(stop)) {}
 
   Result<Json> get(const std::string& path) override {
     net::HttpRequest request;
@@ -66,19 +80,20 @@ class PodClient final : public KubernetesClient {
     request.timeout_ms = kRequestMs;
     request.body_bytes_max = kReplyBytesMax;
     request.headers["Accept"] = "application/json";
-    double pause_s = kFirstPauseS;
+    double pause_s = first_pause_s_;
+    const int64_t start_us = base::system_clock().steady_us();
     for (int attempt = 1;; ++attempt) {
       auto reply = exchange(request);
-      const bool again = reply ? try_again(reply->status)
-                               : reply.error().code == Code::Unavailable ||
-                                     reply.error().code == Code::DeadlineExceeded;
-      if (!again || attempt == kAttempts) {
+      const bool in_time = base::system_clock().steady_us() - start_us < kPatienceUs;
+      const bool again = (is_away(reply) && (in_time || attempt < kAttempts)) ||
+                         (try_again(reply) && attempt < kAttempts);
+      if (!again) {
         return reply ? read(request, *reply) : pass_on(reply);
       }
       if (base::sleep_until_stop(stop_, pause_s)) {
         return fail(Code::Interrupted, "stopped while the API server was asked");
       }
-      pause_s *= 2;
+      pause_s = std::min(2 * pause_s, kPauseSMax);
     }
   }
 
@@ -92,7 +107,25 @@ class PodClient final : public KubernetesClient {
     endpoint.ca_file = base::join_path(folder_, "ca.crt");
     endpoint.api_key = token->substr(0, token->find_last_not_of(" \r\n") + 1);
     auto client = net::HttpClient::open(std::move(endpoint));
-    return client ? (*client)->send(request) : pass_on(client);
+    if (!client) {
+      return pass_on(client);
+    }
+    // Through the streaming call, because that one ends at once when a stop is requested.
+    std::string body;
+    auto reply = (*client)->stream(
+        request,
+        [&](std::string_view piece) {
+          body.append(piece);
+          return body.size() <= kReplyBytesMax;
+        },
+        stop_);
+    if (body.size() > kReplyBytesMax) {
+      return fail(Code::TooLarge, "the API server's reply has more than {} bytes", kReplyBytesMax);
+    }
+    if (reply && reply->status >= 200 && reply->status < 300) {
+      reply->body = std::move(body);
+    }
+    return reply;
   }
 
   Result<Json> read(const net::HttpRequest& request, const net::HttpReply& reply) const {
@@ -108,6 +141,7 @@ class PodClient final : public KubernetesClient {
 
   const std::string url_;
   const std::string folder_;
+  const double first_pause_s_;
   const std::stop_token stop_;
 };
 
@@ -129,7 +163,7 @@ Result<std::unique_ptr<KubernetesClient>> KubernetesClient::open(const DeployTar
   return std::make_unique<PodClient>(
       fmt::format("https://{}{}{}:{}", six ? "[" : "", where.api_host, six ? "]" : "",
                   where.api_port.empty() ? "443" : where.api_port),
-      where.account_folder, std::move(stop));
+      where, std::move(stop));
 }
 
 }  // namespace sibyl::job::internal

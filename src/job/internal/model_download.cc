@@ -12,6 +12,8 @@ namespace {
 
 constexpr const char* kProvenanceFile = "sibyl.json";
 constexpr size_t kFilesMax = 1000;
+constexpr uint64_t kFileBytesMax = uint64_t{64} << 30;
+constexpr uint64_t kProvenanceBytesMax = uint64_t{4} << 20;
 
 // "1_Pooling/config.json" with each part encoded.
 std::string encoded(const std::string& path) {
@@ -34,7 +36,7 @@ Result<std::shared_ptr<base::TemporaryDirectory>> download_model(OwnerClient& ow
                   net::encode_uri_part(base::shown_at(model, "version")));
   auto folder = std::make_shared<base::TemporaryDirectory>();
   const std::string own = base::join_path(folder->path(), kProvenanceFile);
-  if (auto got = owner.download(address + kProvenanceFile, own, stop); !got) {
+  if (auto got = owner.download(address + kProvenanceFile, own, kProvenanceBytesMax, stop); !got) {
     return pass_on(got);
   }
   // Paths that lead out of the folder are refused there.
@@ -52,7 +54,7 @@ Result<std::shared_ptr<base::TemporaryDirectory>> download_model(OwnerClient& ow
     if (!made) {
       return pass_on(made);
     }
-    if (auto got = owner.download(address + encoded(path), target, stop); !got) {
+    if (auto got = owner.download(address + encoded(path), target, kFileBytesMax, stop); !got) {
       return pass_on(got);
     }
   }

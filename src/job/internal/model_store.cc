@@ -15,6 +15,8 @@ constexpr const char* kProvenanceFile = "sibyl.json";
 constexpr const char* kClaimFile = "claim";
 constexpr uint64_t kSmallBytesMax = uint64_t{4} << 20;
 constexpr int kClaimsMax = 20;
+// A store that is away for minutes must not end a run whose training took hours.
+constexpr int64_t kPatienceMs = 300'000;
 
 // The number of a version, 0 for what is none.
 uint64_t number_of(std::string_view text) {
@@ -49,6 +51,7 @@ Result<ModelStore> ModelStore::open(const std::string& uri, net::ObjectStoreOpti
   if (!address) {
     return fail_field(Code::InvalidConfig, "SIBYL_STORE", "{}", address.error().message);
   }
+  options.patience_ms = std::max(options.patience_ms, kPatienceMs);
   auto store = net::ObjectStore::open(std::move(options), address->bucket, stop);
   if (!store) {
     return pass_on(store, "SIBYL_STORE " + uri);
@@ -80,19 +83,43 @@ Result<uint64_t> ModelStore::newest_version(const std::string& name) {
   return newest;
 }
 
+Result<std::optional<std::string>> ModelStore::holder_of(const std::string& name,
+                                                         const std::string& version) {
+  auto holder = store_->get(key_of(name, version + "/" + kClaimFile), kSmallBytesMax);
+  if (!holder && holder.error().code == Code::NotFound) {
+    return std::optional<std::string>();
+  }
+  return holder ? Result<std::optional<std::string>>(std::move(*holder)) : pass_on(holder);
+}
+
 Result<bool> ModelStore::claim(const std::string& name, const std::string& version,
                                const std::string& identity) {
+  // Looked at first: a store that does not know conditions would replace the claim of another.
+  auto holder = holder_of(name, version);
+  if (!holder) {
+    return pass_on(holder);
+  }
+  if (holder->has_value()) {
+    return **holder == identity;
+  }
+  const auto objects = store_->list(key_of(name, version + "/"));
+  if (!objects) {
+    return tl::unexpected<Error>(objects.error());
+  }
+  if (!objects->empty()) {
+    return false;  // copied there by hand, without a claim
+  }
   const std::string key = key_of(name, version + "/" + kClaimFile);
   auto put = store_->put(key, identity, net::PutCondition::IfAbsent);
+  if (!put && put.error().code == Code::Unimplemented) {
+    put = store_->put(key, identity);
+  }
   if (!put && put.error().code != Code::AlreadyExists) {
     return pass_on(put);
   }
-  // Read back also when it was put: a store may not know conditions, and an answer may be lost.
-  const auto holder = store_->get(key, kSmallBytesMax);
-  if (!holder) {
-    return tl::unexpected<Error>(holder.error());
-  }
-  return *holder == identity;
+  // Read back also when it was put: another may have been faster, and an answer may be lost.
+  holder = holder_of(name, version);
+  return holder ? Result<bool>(*holder == identity) : pass_on(holder);
 }
 
 Result<std::string> ModelStore::claim_version(const std::string& name, const std::string& wanted,
@@ -101,12 +128,18 @@ Result<std::string> ModelStore::claim_version(const std::string& name, const std
   if (!newest) {
     return tl::unexpected<Error>(newest.error());
   }
-  // The newest may be ours already: a publish that was interrupted.
   std::vector<std::string> candidates;
   if (!wanted.empty()) {
     candidates.push_back(wanted);
   } else if (*newest > 0) {
-    candidates.push_back(std::to_string(*newest));
+    // It may be ours already: a publish that was interrupted. It is never taken anew.
+    const auto holder = holder_of(name, std::to_string(*newest));
+    if (!holder) {
+      return tl::unexpected<Error>(holder.error());
+    }
+    if (*holder == identity) {
+      return std::to_string(*newest);
+    }
   }
   for (uint64_t next = std::max(*newest, number_of(wanted)) + 1;
        candidates.size() < static_cast<size_t>(kClaimsMax); ++next) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -35,6 +36,8 @@ class ModelStore {
              std::stop_token stop);
   std::string key_of(const std::string& name, const std::string& rest) const;
   Result<uint64_t> newest_version(const std::string& name);
+  /// What the claim of a version says; empty where there is none.
+  Result<std::optional<std::string>> holder_of(const std::string& name, const std::string& version);
   /// True when the version is ours from now on.
   Result<bool> claim(const std::string& name, const std::string& version,
                      const std::string& identity);

@@ -18,6 +18,9 @@ namespace {
 
 constexpr size_t kPathBytesMax = 512;
 constexpr std::string_view kDone = "done/";
+constexpr const char* kEvents = "events.jsonl";
+// A store that is away for minutes (an update, a moved pod) must not end a run of hours.
+constexpr int64_t kPatienceMs = 300'000;
 
 struct StepFolders {
   std::string_view step;
@@ -78,6 +81,7 @@ WorkspaceMirror::WorkspaceMirror(std::string uri, net::ObjectAddress address,
 
 Result<std::unique_ptr<WorkspaceMirror>> WorkspaceMirror::open(const std::string& uri,
                                                                net::ObjectStoreOptions store) {
+  store.patience_ms = std::max(store.patience_ms, kPatienceMs);
   auto address = net::parse_object_uri(uri);
   if (!address) {
     return pass_on(address, "workspace");
@@ -204,34 +208,48 @@ Result<void> WorkspaceMirror::put_changed(net::ObjectStore& store,
                                           const std::map<std::string, Stamp>& files,
                                           bool done_marks) {
   for (const auto& [path, stamp] : files) {
-    const auto known = saved_.find(path);
-    if (path.starts_with(kDone) != done_marks ||
-        (known != saved_.end() && known->second == stamp)) {
+    if (path.starts_with(kDone) != done_marks) {
       continue;
     }
-    auto put = store.put_file(key_of(path), base::join_path(folder_, path));
-    if (!put && put.error().code == Code::NotFound &&
-        !base::real_file_system().exists(base::join_path(folder_, path))) {
-      continue;  // the trainer has removed a checkpoint since the folder was read
+    if (auto put = put_if_changed(store, path, stamp); !put) {
+      return put;
     }
-    if (!put) {
-      return pass_on(put, "workspace " + uri_);
-    }
-    saved_[path] = stamp;
-    remote_.insert(path);
   }
   return {};
 }
 
-Result<void> WorkspaceMirror::save(std::string_view step, int64_t deadline_us) {
-  auto store = this->store({});
+Result<void> WorkspaceMirror::put_if_changed(net::ObjectStore& store, const std::string& path,
+                                             const Stamp& stamp) {
+  if (const auto known = saved_.find(path); known != saved_.end() && known->second == stamp) {
+    return {};
+  }
+  auto put = store.put_file(key_of(path), base::join_path(folder_, path));
+  if (!put && put.error().code == Code::NotFound &&
+      !base::real_file_system().exists(base::join_path(folder_, path))) {
+    return {};  // the trainer has removed a checkpoint since the folder was read
+  }
+  if (!put) {
+    return pass_on(put, "workspace " + uri_);
+  }
+  saved_[path] = stamp;
+  remote_.insert(path);
+  return {};
+}
+
+Result<void> WorkspaceMirror::save(std::string_view step, const std::stop_token& stop) {
+  auto store = this->store(stop);
   if (!store) {
     return pass_on(store);
   }
-  (*store)->set_deadline(deadline_us);
   const auto files = local_files();
   if (!files) {
     return tl::unexpected<Error>(files.error());
+  }
+  // The events say why a step ended; they must not wait behind files that take too long.
+  if (const auto events = files->find(kEvents); events != files->end()) {
+    if (auto put = put_if_changed(**store, events->first, events->second); !put) {
+      return put;
+    }
   }
   if (auto put = put_changed(**store, *files, false); !put) {
     return put;
@@ -260,7 +278,7 @@ Result<void> WorkspaceMirror::save_progress(const std::stop_token& stop) {
     return pass_on(files);
   }
   std::erase_if(*files, [](const auto& file) {
-    return !file.first.starts_with("checkpoints/") && file.first != "events.jsonl";
+    return !file.first.starts_with("checkpoints/") && file.first != kEvents;
   });
   return put_changed(**store, *files, false);
 }

@@ -26,9 +26,9 @@ class WorkspaceMirror {
 
   /// Empties the folder and brings down what `step` reads.
   Result<void> fetch(std::string_view step, const std::stop_token& stop);
-  /// Brings up what has changed, and removes what the step has removed. `deadline_us` (steady
-  /// clock; 0: none) bounds it.
-  Result<void> save(std::string_view step, int64_t deadline_us);
+  /// Brings up what has changed, the events first, and removes what the step has removed;
+  /// Interrupted at once by `stop`.
+  Result<void> save(std::string_view step, const std::stop_token& stop);
   /// Brings up checkpoints and events alone, as they are now; Interrupted at once by `stop`.
   Result<void> save_progress(const std::stop_token& stop);
 
@@ -47,6 +47,7 @@ class WorkspaceMirror {
   Result<std::map<std::string, Stamp>> local_files() const;
   Result<void> put_changed(net::ObjectStore& store, const std::map<std::string, Stamp>& files,
                            bool done_marks);
+  Result<void> put_if_changed(net::ObjectStore& store, const std::string& path, const Stamp& stamp);
 
   const std::string uri_;
   const net::ObjectAddress address_;

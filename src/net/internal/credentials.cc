@@ -1,5 +1,6 @@
 #include "net/internal/credentials.h"
 
+#include <algorithm>
 #include <ctime>
 #include <utility>
 
@@ -55,25 +56,36 @@ std::pair<std::string, std::string> split(const std::string& url) {
 }
 
 Result<std::string> exchange(const std::string& url, const std::string& ca_file,
-                             HttpRequest request) {
+                             HttpRequest request, const std::stop_token& stop, int64_t time_ms) {
   auto [origin, path] = split(url);
   auto client = HttpClient::open({origin, {}, {}, ca_file});
   if (!client) {
     return pass_on(client);
   }
   request.path = std::move(path);
-  request.timeout_ms = kRequestMs;
+  request.timeout_ms = std::min(kRequestMs, time_ms);
   request.body_bytes_max = kReplyBytesMax;
-  auto reply = (*client)->send(request);
+  // Through the streaming call, because that one ends at once when a stop is requested.
+  std::string body;
+  auto reply = (*client)->stream(
+      request,
+      [&](std::string_view piece) {
+        body.append(piece);
+        return body.size() <= kReplyBytesMax;
+      },
+      stop);
   if (!reply) {
     return pass_on(reply);
+  }
+  if (body.size() > kReplyBytesMax) {
+    return fail(Code::TooLarge, "the reply of {} has more than {} bytes", origin, kReplyBytesMax);
   }
   if (reply->status != 200) {
     const Code code =
         reply->status >= 500 || reply->status == 429 ? Code::Unavailable : Code::PermissionDenied;
     return fail(code, "{} answers {} to the pod's identity", origin, reply->status);
   }
-  return std::move(reply->body);
+  return body;
 }
 
 }  // namespace
@@ -92,13 +104,14 @@ Result<Credentials> parse_role_credentials(std::string_view xml) {
   return checked({role.access_key, role.secret_key, role.session_token, time_of(role.expiration)});
 }
 
-Result<Credentials> CredentialSource::get() {
+Result<Credentials> CredentialSource::get(const std::stop_token& stop, int64_t time_ms) {
   if (!options_.access_key.empty()) {
     return Credentials{options_.access_key, options_.secret_key, options_.session_token, 0};
   }
   const bool fresh = held_ && base::system_clock().now_us() < held_->expires_us - kRefreshBeforeUs;
   if (!fresh) {
-    auto asked = options_.role.empty() ? ask_agent() : ask_token_service();
+    auto asked =
+        options_.role.empty() ? ask_agent(stop, time_ms) : ask_token_service(stop, time_ms);
     if (!asked) {
       return pass_on(asked, "keys of the object store");
     }
@@ -107,7 +120,8 @@ Result<Credentials> CredentialSource::get() {
   return *held_;
 }
 
-Result<Credentials> CredentialSource::ask_token_service() const {
+Result<Credentials> CredentialSource::ask_token_service(const std::stop_token& stop,
+                                                        int64_t time_ms) const {
   const auto token = read_token(options_.identity_file);
   if (!token) {
     return tl::unexpected<Error>(token.error());
@@ -119,11 +133,13 @@ Result<Credentials> CredentialSource::ask_token_service() const {
       "Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleSessionName=sibyl&RoleArn={}"
       "&WebIdentityToken={}",
       encode_uri_part(options_.role), encode_uri_part(*token));
-  const auto reply = exchange(options_.identity_url, options_.ca_file, std::move(request));
+  const auto reply =
+      exchange(options_.identity_url, options_.ca_file, std::move(request), stop, time_ms);
   return reply ? parse_role_credentials(*reply) : tl::unexpected<Error>(reply.error());
 }
 
-Result<Credentials> CredentialSource::ask_agent() const {
+Result<Credentials> CredentialSource::ask_agent(const std::stop_token& stop,
+                                                int64_t time_ms) const {
   HttpRequest request;
   if (!options_.identity_file.empty()) {
     auto token = read_token(options_.identity_file);
@@ -132,7 +148,7 @@ Result<Credentials> CredentialSource::ask_agent() const {
     }
     request.headers["Authorization"] = std::move(*token);
   }
-  const auto reply = exchange(options_.identity_url, {}, std::move(request));
+  const auto reply = exchange(options_.identity_url, {}, std::move(request), stop, time_ms);
   return reply ? parse_agent_credentials(*reply) : tl::unexpected<Error>(reply.error());
 }
 

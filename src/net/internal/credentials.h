@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -22,13 +23,14 @@ struct Credentials {
 class CredentialSource {
  public:
   explicit CredentialSource(const ObjectStoreOptions& options) : options_(options) {}
-  Result<Credentials> get();
+  /// Asks for at most `time_ms`; Interrupted by `stop`.
+  Result<Credentials> get(const std::stop_token& stop, int64_t time_ms);
   /// The next `get` asks anew, where that is possible.
   void forget() { held_.reset(); }
 
  private:
-  Result<Credentials> ask_token_service() const;
-  Result<Credentials> ask_agent() const;
+  Result<Credentials> ask_token_service(const std::stop_token& stop, int64_t time_ms) const;
+  Result<Credentials> ask_agent(const std::stop_token& stop, int64_t time_ms) const;
 
   const ObjectStoreOptions& options_;
   std::optional<Credentials> held_;

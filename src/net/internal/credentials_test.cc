@@ -44,7 +44,7 @@ TEST(Credentials, KeysThatAreGivenAskNobody) {
   options.access_key = "given";
   options.secret_key = "secret";
   CredentialSource source(options);
-  EXPECT_EQ(source.get()->access_key, "given");
+  EXPECT_EQ(source.get({}, 10'000)->access_key, "given");
 }
 
 TEST(Credentials, AnIdentityWithoutItsFileIsNamed) {
@@ -53,7 +53,7 @@ TEST(Credentials, AnIdentityWithoutItsFileIsNamed) {
   options.identity_file = "/nowhere/token";
   options.identity_url = "http://127.0.0.1:1/";
   CredentialSource source(options);
-  const auto asked = source.get();
+  const auto asked = source.get({}, 10'000);
   EXPECT_EQ(asked.error().code, Code::NotFound);
   EXPECT_NE(asked.error().message.find("/nowhere/token"), std::string::npos);
 }

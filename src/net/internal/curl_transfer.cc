@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "base/clock.h"
+
 namespace sibyl::net {
 namespace {
 
@@ -35,12 +37,14 @@ struct Receiver {
   uint64_t body_bytes_max = 0;
   uint64_t body_bytes = 0;
   size_t header_bytes = 0;
+  int64_t heard_us = 0;  ///< when the last byte came
   bool too_large = false;
   bool ended_by_caller = false;
 };
 
 size_t receive_header(char* bytes, size_t size, size_t count, void* user) {
   auto& receiver = *static_cast<Receiver*>(user);
+  receiver.heard_us = base::system_clock().steady_us();
   const std::string_view line(bytes, size * count);
   receiver.header_bytes += line.size();
   if (receiver.header_bytes > kReplyHeaderBytesMax) {
@@ -69,6 +73,7 @@ size_t receive_header(char* bytes, size_t size, size_t count, void* user) {
 
 size_t receive_body(char* bytes, size_t size, size_t count, void* user) {
   auto& receiver = *static_cast<Receiver*>(user);
+  receiver.heard_us = base::system_clock().steady_us();
   const std::string_view piece(bytes, size * count);
   receiver.body_bytes += piece.size();
   long status = 0;
@@ -175,7 +180,8 @@ class MultiTransfer final : public CurlTransfer {
     }
     set_receiver(receiver, detail);
 
-    const auto code = run(stop);
+    receiver.heard_us = base::system_clock().steady_us();
+    const auto code = run(stop, receiver, request.stall_ms);
     if (!code) {
       return fail(Code::Interrupted, "stopped while waiting for {}", endpoint.url);
     }
@@ -265,15 +271,23 @@ class MultiTransfer final : public CurlTransfer {
   }
 
   /// Empty when `stop` ended it.
-  std::optional<CURLcode> run(const std::stop_token& stop) {
+  std::optional<CURLcode> run(const std::stop_token& stop, const Receiver& receiver,
+                              int64_t stall_ms) {
     curl_multi_add_handle(multi_.get(), easy_.get());
     const std::stop_callback wake(stop, [this] { curl_multi_wakeup(multi_.get()); });
     std::optional<CURLcode> code;
     int running = 1;
     while (running > 0 && !stop.stop_requested()) {
+      const int64_t silent_ms = (base::system_clock().steady_us() - receiver.heard_us) / 1000;
+      if (stall_ms > 0 && silent_ms >= stall_ms) {
+        code = CURLE_OPERATION_TIMEDOUT;
+        break;
+      }
+      const int64_t wait_ms =
+          stall_ms > 0 ? std::min<int64_t>(kPollMs, stall_ms - silent_ms) : kPollMs;
       if (curl_multi_perform(multi_.get(), &running) != CURLM_OK ||
-          (running > 0 &&
-           curl_multi_poll(multi_.get(), nullptr, 0, kPollMs, nullptr) != CURLM_OK)) {
+          (running > 0 && curl_multi_poll(multi_.get(), nullptr, 0, static_cast<int>(wait_ms),
+                                          nullptr) != CURLM_OK)) {
         code = CURLE_FAILED_INIT;
         break;
       }

@@ -22,9 +22,9 @@ constexpr uint64_t kErrorBytesMax = uint64_t{1} << 20;
 constexpr int64_t kBytesPerMsLowest = 200;
 
 bool try_again(int status, const S3Error& error) {
-  return status == 408 || status == 429 || status >= 500 || error.code == "RequestTimeout" ||
-         error.code == "ExpiredToken" || error.code == "OperationAborted" ||
-         error.code == "ConditionalRequestConflict";
+  return status == 408 || status == 429 || (status >= 500 && status != 501) ||
+         error.code == "RequestTimeout" || error.code == "ExpiredToken" ||
+         error.code == "OperationAborted" || error.code == "ConditionalRequestConflict";
 }
 
 bool is_answer(int status) {
@@ -43,6 +43,9 @@ Code code_of(int status, const S3Error& error) {
   }
   if (status == 429) {
     return Code::ResourceExhausted;
+  }
+  if (status == 501) {
+    return Code::Unimplemented;
   }
   return status >= 500 || status == 408 ? Code::Unavailable : Code::InvalidData;
 }
@@ -81,16 +84,25 @@ class SignedConnection final : public S3Connection {
       http.path += "?" + encode_query(request.query);
     }
     const std::string payload = sha256_hex(http.body);
+    const int64_t start_us = base::system_clock().steady_us();
+    const Limits limits{request.last_ms > 0 ? std::stop_token() : stop_,
+                        request.last_ms > 0 ? start_us + request.last_ms * 1000 : 0};
+    const auto is_patient = [&] {
+      return base::system_clock().steady_us() - start_us < options_.patience_ms * 1000;
+    };
     Error last{Code::Unavailable, "the object store was not asked", {}};
-    for (int attempt = 1; attempt <= std::max(1, options_.attempts); ++attempt) {
-      if (attempt > 1 && !pause(attempt)) {
+    for (int attempt = 1; attempt <= std::max(1, options_.attempts) || is_patient(); ++attempt) {
+      if (limits.stop.stop_requested() || (attempt > 1 && !pause(attempt, limits))) {
         break;
       }
-      http.timeout_ms = time_of(http.body.size());
+      if (attempt == options_.attempts + 1) {
+        base::log_warning("net", "{}; the store is waited for", last.message);
+      }
+      http.timeout_ms = time_of(http.body.size(), limits);
       if (http.timeout_ms <= 0) {
         break;
       }
-      auto reply = sign_and_send(request, http, signed_path, payload);
+      auto reply = sign_and_send(request, http, signed_path, payload, limits.stop);
       if (!reply) {
         last = reply.error();
         if (last.code != Code::Unavailable && last.code != Code::DeadlineExceeded) {
@@ -110,18 +122,23 @@ class SignedConnection final : public S3Connection {
         return tl::unexpected<Error>(std::move(last));
       }
     }
-    if (stop_.stop_requested()) {
+    if (limits.stop.stop_requested()) {
       return fail(Code::Interrupted, "stopped while s3://{}/{} was waited for", bucket_,
                   request.key);
     }
     return tl::unexpected<Error>(std::move(last));
   }
 
-  void set_deadline(int64_t steady_us) override { deadline_us_ = steady_us; }
   const ObjectStoreOptions& options() const override { return options_; }
   const std::string& bucket() const override { return bucket_; }
 
  private:
+  /// Of one request.
+  struct Limits {
+    std::stop_token stop;
+    int64_t deadline_us = 0;  ///< steady clock; 0: none
+  };
+
   std::string path_of(const std::string& key) const {
     std::string path = base_path_ + "/";
     for (size_t begin = 0; begin <= key.size() && !key.empty();) {
@@ -137,13 +154,14 @@ class SignedConnection final : public S3Connection {
   }
 
   Result<HttpReply> sign_and_send(const S3Request& request, HttpRequest& http,
-                                  const std::string& path, const std::string& payload) {
-    const auto keys = credentials_.get();
+                                  const std::string& path, const std::string& payload,
+                                  const std::stop_token& stop) {
+    const auto keys = credentials_.get(stop, http.timeout_ms);
     if (!keys) {
       return tl::unexpected<Error>(keys.error());
     }
     http.headers = signed_headers(request, path, payload, *keys);
-    return exchange(http, request.reply_bytes_max);
+    return exchange(http, request.reply_bytes_max, stop);
   }
 
   std::map<std::string, std::string> signed_headers(const S3Request& request,
@@ -172,7 +190,8 @@ class SignedConnection final : public S3Connection {
   }
 
   // Through the streaming call, because that one ends at once when a stop is requested.
-  Result<HttpReply> exchange(const HttpRequest& request, uint64_t bytes_max) {
+  Result<HttpReply> exchange(const HttpRequest& request, uint64_t bytes_max,
+                             const std::stop_token& stop) {
     std::string body;
     bool too_large = false;
     auto reply = client_->stream(
@@ -184,7 +203,7 @@ class SignedConnection final : public S3Connection {
           }
           return !too_large;
         },
-        stop_);
+        stop);
     if (too_large) {
       return fail(Code::TooLarge, "the reply of {} has more than {} bytes", host_, bytes_max);
     }
@@ -195,26 +214,27 @@ class SignedConnection final : public S3Connection {
   }
 
   // Time of one attempt: by what is sent and may come, cut at the deadline; at most 0: none left.
-  int64_t time_of(uint64_t body_bytes) const {
+  int64_t time_of(uint64_t body_bytes, const Limits& limits) const {
     const int64_t whole_ms =
         options_.request_ms +
         static_cast<int64_t>(std::max(body_bytes, options_.part_bytes)) / kBytesPerMsLowest;
-    if (deadline_us_ == 0) {
+    if (limits.deadline_us == 0) {
       return whole_ms;
     }
-    return std::min(whole_ms, (deadline_us_ - base::system_clock().steady_us()) / 1000);
+    return std::min(whole_ms, (limits.deadline_us - base::system_clock().steady_us()) / 1000);
   }
 
   // False when there is no time for another attempt.
-  bool pause(int attempt) {
+  bool pause(int attempt, const Limits& limits) {
     const int64_t doubled = options_.first_pause_ms << std::min(attempt - 2, 20);
     const int64_t longest = std::min(doubled, kPauseMsMax);
     const auto length_ms = static_cast<double>(longest) * (0.5 + 0.5 * random_.uniform());
-    if (deadline_us_ != 0 &&
-        base::system_clock().steady_us() + static_cast<int64_t>(length_ms * 1000) >= deadline_us_) {
+    if (limits.deadline_us != 0 &&
+        base::system_clock().steady_us() + static_cast<int64_t>(length_ms * 1000) >=
+            limits.deadline_us) {
       return false;
     }
-    return !base::sleep_until_stop(stop_, length_ms / 1000);
+    return !base::sleep_until_stop(limits.stop, length_ms / 1000);
   }
 
   Error describe(const S3Request& request, const HttpReply& reply, const S3Error& error) const {
@@ -234,7 +254,6 @@ class SignedConnection final : public S3Connection {
   const std::string host_;
   const std::string base_path_;
   CredentialSource credentials_;
-  int64_t deadline_us_ = 0;
   base::Random random_{static_cast<uint64_t>(base::system_clock().steady_us())};
 };
 

@@ -18,6 +18,7 @@ struct S3Request {
   std::map<std::string, std::string> headers;  ///< names in lower case
   std::string body;
   uint64_t reply_bytes_max = uint64_t{8} << 20;
+  int64_t last_ms = 0;  ///< above 0: sent also behind a stop, and given up after this time
 };
 
 /// Signed requests to one bucket, tried again while the store or the network fails. Not
@@ -30,7 +31,6 @@ class S3Connection {
   /// The reply when its status is 2xx, 304, 404, 412 or 416; others are errors. A request may have
   /// had its effect more than once: libcurl repeats one on a connection that has died, too.
   virtual Result<HttpReply> send(S3Request request) = 0;
-  virtual void set_deadline(int64_t steady_us) = 0;
   virtual const ObjectStoreOptions& options() const = 0;
   virtual const std::string& bucket() const = 0;
 };
