@@ -53,6 +53,7 @@ struct Options {
   size_t threads = 1;
   size_t build_threads = 2;
   size_t passes = 4;
+  double warm_up_seconds = 1;
   size_t k = kNearest;
   uint32_t degree = 32;
   bool compact = false;
@@ -354,6 +355,15 @@ void print(const Options& options, const Set& set, const Built& built, const std
   std::fflush(stdout);
 }
 
+/// A graph copies its nodes to huge pages at first: searches meanwhile are not what is measured.
+void warm_up(const Options& options, const Set& set, const Built& built) {
+  std::vector<index::VectorHit> hits;
+  const double end = wall_seconds() + options.warm_up_seconds;
+  for (size_t q = 0; wall_seconds() < end; q = (q + 1) % set.queries) {
+    built.index->search(set.query(q), options.k, nullptr, hits);
+  }
+}
+
 double between(double share, double low, double high) {
   return std::exp(std::log(low) * (1 - share) + std::log(high) * share);
 }
@@ -398,6 +408,7 @@ void read_options(CLI::App& app, Options& options) {
   app.add_option("--threads", options.threads)->check(CLI::Range(1, 256));
   app.add_option("--build-threads", options.build_threads)->check(CLI::Range(1, 256));
   app.add_option("--passes", options.passes)->check(CLI::Range(1, 100));
+  app.add_option("--warm-up-seconds", options.warm_up_seconds)->check(CLI::Range(0., 60.));
   app.add_option("--k", options.k)->check(CLI::Range(1, 10));
   app.add_option("--degree", options.degree);
   app.add_flag("--compact", options.compact);
@@ -436,6 +447,7 @@ int main(int argc, char** argv) {
     write_filter(options, set, rows);
   }
   const Built built = build(options, set);
+  warm_up(options, set, built);
   sweep(options, set, built, allowed);
   return 0;
 }

@@ -44,9 +44,13 @@ selector = faiss.IDSelectorBitmap(bitmap)
 wanted = int((nearest >= 0).sum())
 for effort in map(int, sys.argv[5:]):
     parameters = faiss.SearchParametersHNSW(sel=selector, efSearch=effort)
-    wall, cpu = time.perf_counter(), time.process_time()
-    found = index.search(vectors, k, params=parameters)[1]
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    wall = cpu = float("inf")
+    for _ in range(5):
+        start, cpu_start = time.perf_counter(), time.process_time()
+        found = index.search(vectors, k, params=parameters)[1]
+        wall, cpu = min(wall, time.perf_counter() - start), min(cpu, time.process_time() - cpu_start)
+        if wall > 2:
+            break
     hits = sum(len(set(map(int, row)) & set(map(int, best)) - {-1}) for row, best in zip(found, nearest))
     print(json.dumps({"recall": hits / max(wanted, 1), "qps_cpu": queries / cpu, "qps_wall": queries / wall}),
           flush=True)
@@ -66,7 +70,7 @@ def rate(points, recall):
 
 
 def ours(options, set_path, index_file, percent, kind, way, filter_file=None):
-    command = [os.path.join(options.programs, "ann"), set_path, "--index", "graph", "--passes", "1", "--index-file",
+    command = [os.path.join(options.programs, "ann"), set_path, "--index", "graph", "--passes", "10", "--index-file",
                index_file, "--filter-percent", str(percent), "--filter", kind, "--regime", way, "--recall",
                str(RECALL), "--effort", ",".join(map(str, EFFORTS))]
     if filter_file:

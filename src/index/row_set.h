@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "simd/bits.h"
+
 namespace sibyl::index {
 
 /// A set of rows [0, size) as a bitmap. Not thread-safe while changed.
@@ -57,13 +59,7 @@ class RowSet {
   /// Row r is bit r % 64 of word r / 64; the bits from size() on are 0.
   std::span<const uint64_t> words() const { return words_; }
   std::span<uint64_t> words() { return words_; }
-  size_t count() const {
-    size_t sum = 0;
-    for (const uint64_t word : words_) {
-      sum += static_cast<size_t>(std::popcount(word));
-    }
-    return sum;
-  }
+  size_t count() const { return simd::count_bits(words_); }
 
  private:
   size_t size_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "simd/sorted_pool.h"
@@ -58,6 +59,17 @@ class CandidatePool {
     }
     return next_ < pool_.size ? pool_.items[next_] : kNone;
   }
+  /// Keeps the nearest `capacity`, at most as many as there was room for.
+  void shrink(size_t capacity) {
+    pool_.capacity = std::min(pool_.capacity, capacity);
+    pool_.size = std::min(pool_.size, pool_.capacity);
+    next_ = std::min(next_, pool_.size);
+  }
+  /// The nearest, at most `count`, as items: see node_of.
+  std::span<const uint32_t> nearest(size_t count) const {
+    return {pool_.items, std::min(count, pool_.size)};
+  }
+  static uint32_t node_of(uint32_t item) { return item & ~kExpanded; }
   /// Of what peek found.
   float next_distance() const { return pool_.distances[next_]; }
 

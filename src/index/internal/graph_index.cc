@@ -1,7 +1,6 @@
 #include "index/internal/graph_index.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -9,6 +8,7 @@
 #include <system_error>
 
 #include "index/internal/exact_rows.h"
+#include "index/internal/graph_request.h"
 
 namespace sibyl::index {
 namespace {
@@ -17,39 +17,8 @@ namespace {
 constexpr size_t kArenaBytesMin = size_t{8} << 20;
 constexpr size_t kNodesAStep = 1024;
 constexpr size_t kScratchMax = 64;
-/// Nodes that are measured by their own codes in the time that one is expanded.
-constexpr double kScansAnExpansion = 9;
-/// Candidates more for each wanted neighbour beyond the ten that efforts are calibrated for.
-constexpr double kEffortANeighbour = 1.8;
-constexpr size_t kCalibratedNeighbours = 10;
-/// Filters that leave a smaller share are first tried from inside.
-constexpr double kFewShare = 0.3;
-/// Share of a node's neighbours that must be in the filter for a walk inside it.
-constexpr float kAffinityMin = 0.25F;
-/// Effort of a walk whose answers are filtered, which is not what efforts are calibrated for, as a
-/// multiple of that without filter.
-constexpr double kFilteredEffort = 1.4;
-/// Effort of a walk inside, whose nodes have fewer neighbours, as a multiple of that without
-/// filter.
-constexpr double kInsideEffort = 2;
-/// Nodes of the filter that such a walk begins from, a root of how many are allowed: as many again
-/// are looked at after it.
-constexpr double kSeedsARoot = 2;
-constexpr size_t kSeedsMin = 32;
-constexpr size_t kSeedsMax = 1024;
-
-/// A plain walk is repeated, wider, where the answers lie so many times deeper than thought.
-constexpr double kDeeper = 2;
 
 }  // namespace
-
-struct GraphIndex::Request {
-  std::span<const float> query;
-  size_t wanted = 0;  ///< Rows, at most as many as are allowed.
-  const RowSet* allowed = nullptr;
-  size_t allowed_rows = 0;
-  FilterRegime regime = FilterRegime::Chosen;
-};
 
 GraphIndex::GraphIndex(CheckedFile file, const GraphMeta& meta, CodeSpace space,
                        const GraphNodes& nodes, std::shared_ptr<const VectorIndex> vectors,
@@ -213,154 +182,6 @@ void GraphIndex::search_rows(const Request& request, const SearchOptions& option
   }
   find_allowed(request, effort_of(options), scratch);
   rank(request, scratch, out);
-}
-
-double GraphIndex::vectors_allowed(const Request& request) const {
-  return static_cast<double>(request.allowed_rows) * static_cast<double>(meta_.vectors) /
-         static_cast<double>(std::max<size_t>(rows(), 1));
-}
-
-void GraphIndex::find_allowed(const Request& request, size_t effort, WalkScratch& scratch) const {
-  const double scans = vectors_allowed(request);
-  if (request.regime == FilterRegime::Inside) {
-    walk_filter(request, effort, scratch);
-  } else if (request.regime == FilterRegime::Among) {
-    walk_allowed(request, effort, scratch);
-  } else if (request.regime == FilterRegime::Scan ||
-             static_cast<double>(effort + request.wanted) * kScansAnExpansion >= scans) {
-    scan_allowed(request, scratch);
-  } else if (scans >= kFewShare * static_cast<double>(meta_.vectors) ||
-             !walk_filter(request, effort, scratch)) {
-    walk_allowed(request, effort, scratch);
-  }
-}
-
-void GraphIndex::choose_seeds(const Request& request, std::vector<uint32_t>& out) const {
-  out.clear();
-  const auto root = static_cast<size_t>(std::sqrt(vectors_allowed(request)) * kSeedsARoot);
-  const size_t seeds = 2 * std::clamp(root, kSeedsMin, kSeedsMax);
-  const std::span<const uint64_t> words = request.allowed->words();
-  size_t before = 0;  // rows of the set in earlier words
-  size_t seed = 0;
-  for (size_t word = 0; word < words.size() && seed < seeds; ++word) {
-    const auto here = static_cast<size_t>(std::popcount(words[word]));
-    for (; seed < seeds && seed * request.allowed_rows / seeds < before + here; ++seed) {
-      uint64_t bits = words[word];
-      for (size_t skip = seed * request.allowed_rows / seeds - before; skip > 0; --skip) {
-        bits &= bits - 1;
-      }
-      const size_t row = word * 64 + static_cast<size_t>(std::countr_zero(bits));
-      if (first_[row] < first_[row + 1]) {
-        out.push_back(first_[row]);
-      }
-    }
-    before += here;
-  }
-  // Every other one is kept for the look afterwards.
-  const size_t half = (out.size() + 1) / 2;
-  for (size_t i = 1; i < half; ++i) {
-    std::swap(out[i], out[2 * i]);
-  }
-}
-
-bool GraphIndex::walk_filter(const Request& request, size_t effort, WalkScratch& scratch) const {
-  const size_t more =
-      request.wanted > kCalibratedNeighbours
-          ? static_cast<size_t>(static_cast<double>(request.wanted) * kEffortANeighbour)
-          : 0;
-  choose_seeds(request, scratch.seeds);
-  const size_t half = (scratch.seeds.size() + 1) / 2;
-  const auto wider = static_cast<size_t>(static_cast<double>(effort) * kInsideEffort);
-  return walk_inside(nodes(), {request.allowed, row_of_},
-                     std::span<const uint32_t>(scratch.seeds).first(half), wider + more,
-                     request.regime == FilterRegime::Inside ? 0 : kAffinityMin, scratch) &&
-         keep_allowed(request, scratch) >= request.wanted &&
-         !overlooked(request, std::span<const uint32_t>(scratch.seeds).subspan(half), scratch);
-}
-
-bool GraphIndex::overlooked(const Request& request, std::span<const uint32_t> others,
-                            WalkScratch& scratch) const {
-  const auto last = scratch.found.begin() + static_cast<ptrdiff_t>(request.wanted - 1);
-  std::nth_element(scratch.found.begin(), last, scratch.found.end(),
-                   [](const Found& a, const Found& b) { return a.distance < b.distance; });
-  const float farthest = last->distance;
-  const GraphNodes graph = nodes();
-  return std::any_of(others.begin(), others.end(), [&](uint32_t node) {
-    return !scratch.visited(node) && own_distance(graph, node, scratch) < farthest;
-  });
-}
-
-void GraphIndex::walk_allowed(const Request& request, size_t effort, WalkScratch& scratch) const {
-  const GraphNodes graph = nodes();
-  const double scans = vectors_allowed(request);
-  // Vectors that lie nearer than the last wanted one, answerable or not.
-  double reach = static_cast<double>(request.wanted) * static_cast<double>(meta_.vectors) /
-                 static_cast<double>(request.allowed_rows);
-  const size_t enough = std::min(request.allowed_rows, request.wanted + request.wanted / 4);
-  const bool among = request.regime == FilterRegime::Among;
-  bool inside_tried =
-      among || request.allowed == nullptr || scans < kFewShare * static_cast<double>(meta_.vectors);
-  for (;;) {
-    const double more =
-        std::max(0.0, reach - static_cast<double>(kCalibratedNeighbours)) * kEffortANeighbour;
-    const double own =
-        static_cast<double>(effort) * (request.allowed == nullptr ? 1 : kFilteredEffort);
-    const double expansions = own + more;
-    if ((!among && expansions * kScansAnExpansion >= scans) ||
-        expansions >= static_cast<double>(graph.count)) {
-      scan_allowed(request, scratch);
-      return;
-    }
-    walk(graph, static_cast<size_t>(expansions), scratch);
-    const size_t expanded = scratch.found.size();
-    const size_t kept = keep_allowed(request, scratch);
-    // Near this query fewer may be answered than overall.
-    const double local =
-        static_cast<double>(expanded) / static_cast<double>(std::max<size_t>(kept, 1));
-    if (kept >= enough && (request.allowed == nullptr ||
-                           local * static_cast<double>(request.wanted) <= kDeeper * reach)) {
-      return;
-    }
-    if (!inside_tried) {
-      inside_tried = true;
-      if (walk_filter(request, effort, scratch)) {
-        return;
-      }
-    }
-    reach = std::max(2 * reach, local * static_cast<double>(enough));
-  }
-}
-
-void GraphIndex::scan_allowed(const Request& request, WalkScratch& scratch) const {
-  collect_rows(request.allowed, rows(), scratch.rows);
-  if (!single()) {
-    std::vector<uint32_t> nodes;
-    for (const uint32_t row : scratch.rows) {
-      for (uint32_t vector = first_[row]; vector < first_[row + 1]; ++vector) {
-        nodes.push_back(vector);
-      }
-    }
-    scratch.rows.swap(nodes);
-  }
-  measure(nodes(), scratch.rows, scratch);
-}
-
-size_t GraphIndex::keep_allowed(const Request& request, WalkScratch& scratch) const {
-  if (request.allowed != nullptr) {
-    std::erase_if(scratch.found, [&](const Found& found) {
-      return !request.allowed->contains(row_of(found.node));
-    });
-  }
-  if (single()) {
-    return scratch.found.size();
-  }
-  scratch.rows.clear();
-  for (const Found& found : scratch.found) {
-    scratch.rows.push_back(row_of(found.node));
-  }
-  std::sort(scratch.rows.begin(), scratch.rows.end());
-  return static_cast<size_t>(std::unique(scratch.rows.begin(), scratch.rows.end()) -
-                             scratch.rows.begin());
 }
 
 void GraphIndex::rank(const Request& request, WalkScratch& scratch,

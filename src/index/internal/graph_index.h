@@ -17,7 +17,7 @@
 
 namespace sibyl::index {
 
-/// How a search finds its candidates under a filter (docs/decisions/111).
+/// How a search finds its candidates under a filter (docs/decisions/111, 179).
 enum class FilterRegime : uint8_t {
   Chosen,  ///< What suits the filter, near this query.
   Scan,    ///< All that may be answered are measured.
@@ -69,17 +69,30 @@ class GraphIndex final : public VectorIndex {
                       std::vector<VectorHit>& out) const;
   void search_rows(const Request& request, const SearchOptions& options, WalkScratch& scratch,
                    std::vector<VectorHit>& out) const;
-  /// Finds candidates by the walk or the scan that suits the filter.
+  /// Finds candidates by the walk or the scan that suits the filter (graph_filter.cc).
   void find_allowed(const Request& request, size_t effort, WalkScratch& scratch) const;
-  void walk_allowed(const Request& request, size_t effort, WalkScratch& scratch) const;
+  void find_near(const Request& request, size_t effort, WalkScratch& scratch) const;
+  /// Whether neighbours of the filter's nodes are in it more often than by chance.
+  bool is_gathered(const Request& request, WalkScratch& scratch) const;
+  /// A first few steps among all, which `capacity` candidates go on from; the share of what lies
+  /// nearest then that may be answered.
+  double look_around(const Request& request, size_t capacity, WalkScratch& scratch) const;
+  /// A walk among all, wider and wider; from what look_around found when `begun`.
+  void walk_allowed(const Request& request, size_t effort, double reach, bool begun,
+                    WalkScratch& scratch) const;
+  /// A walk inside the filter; false when it is lost.
   bool walk_filter(const Request& request, size_t effort, WalkScratch& scratch) const;
-  /// Some nodes of the filter, spread over all rows; two halves, each of which is.
-  void choose_seeds(const Request& request, std::vector<uint32_t>& out) const;
-  /// Whether one of `others` is nearer than the last wanted of what a walk found, and was not met:
-  /// the filter then has islands which the walk did not get to.
-  bool overlooked(const Request& request, std::span<const uint32_t> others,
-                  WalkScratch& scratch) const;
+  /// `count` vectors of the filter, spread over all of it.
+  void choose_seeds(const Request& request, size_t count, WalkScratch& scratch) const;
+  /// Puts those of `others` into the pool that are nearer than the last wanted of what a walk found
+  /// and were not met: the filter then has islands which the walk did not get to. Whether there
+  /// are.
+  bool enter_islands(const GraphNodes& graph, std::span<const uint32_t> others, size_t wanted,
+                     WalkScratch& scratch) const;
   double vectors_allowed(const Request& request) const;
+  /// Vectors that are not farther than the last wanted row, answerable or not, if those of the
+  /// filter lie like all.
+  double reach_of(const Request& request) const;
   void scan_allowed(const Request& request, WalkScratch& scratch) const;
   /// Drops what may not be answered; how many rows remain.
   size_t keep_allowed(const Request& request, WalkScratch& scratch) const;

@@ -204,16 +204,37 @@ void go_on(const GraphNodes& graph, const Nodes& inside, size_t most, WalkScratc
 
 }  // namespace
 
-void walk(const GraphNodes& graph, size_t effort, WalkScratch& scratch) {
+void begin_walk(const GraphNodes& graph, size_t effort, WalkScratch& scratch) {
   begin(graph, effort, scratch);
   if (graph.is_checked) {
     enter(graph, AllNodes(), scratch);
-    go_on(graph, AllNodes(), SIZE_MAX, scratch);
   } else {
-    const RealNodes real{graph.count};
-    enter(graph, real, scratch);
-    go_on(graph, real, SIZE_MAX, scratch);
+    enter(graph, RealNodes{graph.count}, scratch);
   }
+}
+
+void go_on_walk(const GraphNodes& graph, size_t most, WalkScratch& scratch) {
+  if (graph.is_checked) {
+    go_on(graph, AllNodes(), most, scratch);
+  } else {
+    go_on(graph, RealNodes{graph.count}, most, scratch);
+  }
+}
+
+void walk(const GraphNodes& graph, size_t effort, WalkScratch& scratch) {
+  begin_walk(graph, effort, scratch);
+  go_on_walk(graph, SIZE_MAX, scratch);
+}
+
+size_t neighbours_inside(const GraphNodes& graph, const NodeFilter& filter, uint32_t node) {
+  const uint32_t* nodes = graph.neighbours(graph.node(node));
+  return static_cast<size_t>(std::count_if(nodes, nodes + graph.layout.degree, [&](uint32_t to) {
+    return to < graph.count && filter.contains(to);
+  }));
+}
+
+void prefetch_neighbours(const GraphNodes& graph, uint32_t node) {
+  prefetch(graph.node(node) + graph.layout.neighbours_at(), graph.layout.degree * sizeof(uint32_t));
 }
 
 bool are_neighbours_right(const GraphNodes& graph, const uint8_t* nodes, size_t first,
@@ -244,9 +265,7 @@ bool walk_inside(const GraphNodes& graph, const NodeFilter& filter, std::span<co
   go_on(graph, inside, kProbes, scratch);
   size_t neighbours = 0;
   for (const Found& found : scratch.found) {
-    const uint32_t* nodes = graph.neighbours(graph.node(found.node));
-    neighbours += static_cast<size_t>(std::count_if(
-        nodes, nodes + graph.layout.degree, [&](uint32_t node) { return inside.contains(node); }));
+    neighbours += neighbours_inside(graph, filter, found.node);
   }
   if (static_cast<float>(neighbours) <
       affinity_min * static_cast<float>(scratch.found.size() * graph.layout.degree)) {
@@ -254,6 +273,10 @@ bool walk_inside(const GraphNodes& graph, const NodeFilter& filter, std::span<co
   }
   go_on(graph, inside, SIZE_MAX, scratch);
   return true;
+}
+
+void go_on_inside(const GraphNodes& graph, const NodeFilter& filter, WalkScratch& scratch) {
+  go_on(graph, SomeNodes{filter, graph.count}, SIZE_MAX, scratch);
 }
 
 void measure(const GraphNodes& graph, std::span<const uint32_t> nodes, WalkScratch& scratch) {

@@ -49,6 +49,7 @@ class WalkScratch {
   float step_max = 0;        ///< Greatest step of an own code since found was empty.
   std::vector<uint32_t> rows;
   std::vector<uint32_t> seeds;
+  std::vector<size_t> places;
   std::unordered_set<uint32_t> seen_rows;
 
   /// Forgets what was visited and makes room for `count` nodes.
@@ -90,6 +91,9 @@ class WalkScratch {
 /// Best-first walk with a pool of `effort` candidates; what was expanded stands in scratch.found.
 /// scratch.query is prepared.
 void walk(const GraphNodes& graph, size_t effort, WalkScratch& scratch);
+/// The same in steps: `most` candidates at most are expanded at each.
+void begin_walk(const GraphNodes& graph, size_t effort, WalkScratch& scratch);
+void go_on_walk(const GraphNodes& graph, size_t most, WalkScratch& scratch);
 
 /// The nodes that may be answered.
 struct NodeFilter {
@@ -99,6 +103,10 @@ struct NodeFilter {
     return rows->contains(row_of.empty() ? node : row_of[node]);
   }
 };
+
+/// How many neighbours of a node are in the filter.
+size_t neighbours_inside(const GraphNodes& graph, const NodeFilter& filter, uint32_t node);
+void prefetch_neighbours(const GraphNodes& graph, uint32_t node);
 
 /// How much farther than another, by their own codes, a node of scratch.found may be that is
 /// nearer.
@@ -113,6 +121,9 @@ void keep_likely(size_t wanted, WalkScratch& scratch);
 /// such a walk is then soon lost.
 bool walk_inside(const GraphNodes& graph, const NodeFilter& filter, std::span<const uint32_t> seeds,
                  size_t effort, float affinity_min, WalkScratch& scratch);
+
+/// Goes on where something was put into the pool after walk_inside.
+void go_on_inside(const GraphNodes& graph, const NodeFilter& filter, WalkScratch& scratch);
 
 /// Distances of given nodes by their own codes, into scratch.found.
 void measure(const GraphNodes& graph, std::span<const uint32_t> nodes, WalkScratch& scratch);
