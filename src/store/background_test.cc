@@ -3,6 +3,8 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <system_error>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -105,6 +107,25 @@ TEST(BackgroundWork, StoppingEndsWhatRunsAndDropsWhatWaits) {
   EXPECT_EQ(second->done, "");
   background.wake(WorkKind::Maintain, second);
   EXPECT_FALSE(background.run_one());
+}
+
+TEST(BackgroundWork, WhereSomeThreadsCannotBeStartedTheOthersDoItAll) {
+  for (const size_t startable : {0U, 1U, 2U}) {
+    size_t started = 0;
+    BackgroundWork background(3, [&](std::function<void()> work) {
+      if (started == startable) {
+        throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+      }
+      ++started;
+      return std::jthread(std::move(work));
+    });
+    const auto worker = std::make_shared<CountingWorker>();
+    background.wake(WorkKind::Maintain, worker);
+    background.settle();
+    background.wake(WorkKind::Seal, worker);
+    background.settle();
+    EXPECT_EQ(worker->done, "ms") << startable;
+  }
 }
 
 }  // namespace

@@ -38,18 +38,19 @@ void run_below_queries(const std::function<void()>& work) {
   }
 }
 
-BackgroundWork::BackgroundWork(unsigned threads) {
+BackgroundWork::BackgroundWork(unsigned threads, const StartThread& start) {
   try {
-    if (threads > 0) {
-      threads_.emplace_back([this] { serve(WorkKind::Seal); });
-    }
-    for (unsigned i = 0; i < threads; ++i) {
-      threads_.emplace_back([this] { serve(WorkKind::Maintain); });
+    for (unsigned i = 0; threads > 0 && i <= threads; ++i) {
+      const WorkKind kind = i == 0 ? WorkKind::Seal : WorkKind::Maintain;
+      threads_.push_back(start([this, kind] { serve(kind); }));
     }
   } catch (const std::system_error& error) {
-    // Writers seal for themselves where they must; what is there is merged and indexed later.
+    // Writers seal for themselves where they must.
     base::log_error("store", "{} of {} background threads could be started: {}", threads_.size(),
                     threads + 1, error.what());
+    const std::lock_guard lock(mutex_);
+    alone_ = threads_.size() == 1;
+    changed_.notify_all();
   }
 }
 
@@ -98,12 +99,14 @@ void BackgroundWork::run(std::unique_lock<std::mutex>& lock, Entries::iterator e
   changed_.notify_all();
 }
 
+BackgroundWork::Entries::iterator BackgroundWork::find_first() {
+  const auto next = find_waiting(WorkKind::Seal);
+  return next != waiting_.end() ? next : find_waiting(WorkKind::Maintain);
+}
+
 bool BackgroundWork::run_one() {
   std::unique_lock lock(mutex_);
-  auto next = find_waiting(WorkKind::Seal);
-  if (next == waiting_.end()) {
-    next = find_waiting(WorkKind::Maintain);
-  }
+  const auto next = find_first();
   if (next == waiting_.end()) {
     return false;
   }
@@ -149,11 +152,11 @@ void BackgroundWork::stop() {
 void BackgroundWork::serve(WorkKind kind) {
   lower_priority();
   std::unique_lock lock(mutex_);
+  const bool drops = kind == WorkKind::Seal;
+  const auto find = [&] { return drops && alone_ ? find_first() : find_waiting(kind); };
   while (true) {
-    const bool drops = kind == WorkKind::Seal;
-    changed_.wait(lock, [&] {
-      return stopped_ || (drops && !dropped_.empty()) || find_waiting(kind) != waiting_.end();
-    });
+    changed_.wait(
+        lock, [&] { return stopped_ || (drops && !dropped_.empty()) || find() != waiting_.end(); });
     if (stopped_) {
       return;
     }
@@ -165,7 +168,7 @@ void BackgroundWork::serve(WorkKind kind) {
       lock.lock();
       continue;
     }
-    run(lock, take(find_waiting(kind)));
+    run(lock, take(find()));
   }
 }
 

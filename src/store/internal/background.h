@@ -34,8 +34,12 @@ class Worker {
 /// are collections. Thread-safe.
 class BackgroundWork {
  public:
-  /// With 0 threads nothing runs but by `run_one` and `settle`.
-  explicit BackgroundWork(unsigned threads);
+  /// Starts a thread that runs what it is given; std::system_error when there is none to be had.
+  using StartThread = std::function<std::jthread(std::function<void()>)>;
+
+  /// With 0 threads nothing runs but by `run_one` and `settle`. Where only some threads can be
+  /// started these do all the work, and where none can it is as with 0.
+  explicit BackgroundWork(unsigned threads, const StartThread& start = start_thread);
   ~BackgroundWork() { stop(); }
   BackgroundWork(const BackgroundWork&) = delete;
   BackgroundWork& operator=(const BackgroundWork&) = delete;
@@ -67,8 +71,13 @@ class BackgroundWork {
   /// The next entry of the kind to run; moves it to the running ones. The lock is held.
   Entries::iterator take(Entries::iterator next);
   Entries::iterator find_waiting(WorkKind kind);
+  /// Seals first.
+  Entries::iterator find_first();
   /// Runs a taken entry without the lock.
   void run(std::unique_lock<std::mutex>& lock, Entries::iterator entry);
+  static std::jthread start_thread(std::function<void()> work) {
+    return std::jthread(std::move(work));
+  }
   void serve(WorkKind kind);
 
   std::mutex mutex_;
@@ -77,6 +86,7 @@ class BackgroundWork {
   Entries running_;                                   ///< guarded by mutex_
   std::vector<std::shared_ptr<const void>> dropped_;  ///< guarded by mutex_
   bool stopped_ = false;
+  bool alone_ = false;  ///< The thread for seals does the rest as well; guarded by mutex_.
   std::stop_source stop_;
   std::vector<std::jthread> threads_;
 };
