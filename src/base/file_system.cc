@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/environment.h"
 #include "base/internal/file_descriptor.h"
 #include "base/random.h"
 
@@ -190,6 +190,7 @@ class RealFileSystem final : public FileSystem {
     }
     std::vector<FileEntry> entries;
     errno = 0;
+    // The stream is this call's alone. NOLINTNEXTLINE(concurrency-mt-unsafe)
     while (const dirent* item = ::readdir(folder.get())) {
       const std::string_view name = item->d_name;
       struct stat status{};
@@ -288,8 +289,8 @@ std::string join_path(std::string_view folder, std::string_view name) {
 }
 
 TemporaryDirectory::TemporaryDirectory() {
-  const char* const set = std::getenv("TMPDIR");
-  const std::string parent = set != nullptr && *set != '\0' ? set : "/tmp";
+  const std::string set = environment_variable("TMPDIR");
+  const std::string parent = set.empty() ? "/tmp" : set;
   std::string pattern = join_path(parent, "sibyl-XXXXXX");
   check(::mkdtemp(pattern.data()) != nullptr, "a folder can be made under $TMPDIR (or /tmp)");
   path_ = pattern;

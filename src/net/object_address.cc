@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <cstdlib>
 
+#include "base/environment.h"
 #include "net/object_store.h"
 
 namespace sibyl::net {
@@ -8,11 +8,6 @@ namespace {
 
 constexpr std::string_view kScheme = "s3://";
 constexpr size_t kKeyBytesMax = 1024;
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 bool is_bucket(std::string_view name) {
   return name.size() >= 3 && name.size() <= 63 && std::ranges::all_of(name, [](char c) {
@@ -23,18 +18,18 @@ bool is_bucket(std::string_view name) {
 
 // What EKS puts into a pod whose service account has a role.
 void take_identity(ObjectStoreOptions& options) {
-  options.role = variable("AWS_ROLE_ARN");
-  options.identity_file = variable("AWS_WEB_IDENTITY_TOKEN_FILE");
+  options.role = base::environment_variable("AWS_ROLE_ARN");
+  options.identity_file = base::environment_variable("AWS_WEB_IDENTITY_TOKEN_FILE");
   if (!options.role.empty() && !options.identity_file.empty()) {
-    options.identity_url = variable("AWS_ENDPOINT_URL_STS");
+    options.identity_url = base::environment_variable("AWS_ENDPOINT_URL_STS");
     if (options.identity_url.empty()) {
       options.identity_url = fmt::format("https://sts.{}.amazonaws.com/", options.region);
     }
     return;
   }
   options.role.clear();
-  options.identity_file = variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
-  options.identity_url = variable("AWS_CONTAINER_CREDENTIALS_FULL_URI");
+  options.identity_file = base::environment_variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
+  options.identity_url = base::environment_variable("AWS_CONTAINER_CREDENTIALS_FULL_URI");
 }
 
 }  // namespace
@@ -80,18 +75,18 @@ std::string join_key(std::string_view prefix, std::string_view name) {
 
 Result<ObjectStoreOptions> object_store_from_environment() {
   ObjectStoreOptions options;
-  options.endpoint = variable("AWS_ENDPOINT_URL");
-  options.region = variable("AWS_REGION");
+  options.endpoint = base::environment_variable("AWS_ENDPOINT_URL");
+  options.region = base::environment_variable("AWS_REGION");
   if (options.region.empty()) {
-    options.region = variable("AWS_DEFAULT_REGION");
+    options.region = base::environment_variable("AWS_DEFAULT_REGION");
   }
   if (options.region.empty()) {
     options.region = "us-east-1";  // what S3 and its imitations take for none
   }
-  options.access_key = variable("AWS_ACCESS_KEY_ID");
-  options.secret_key = variable("AWS_SECRET_ACCESS_KEY");
-  options.session_token = variable("AWS_SESSION_TOKEN");
-  options.ca_file = variable("AWS_CA_BUNDLE");
+  options.access_key = base::environment_variable("AWS_ACCESS_KEY_ID");
+  options.secret_key = base::environment_variable("AWS_SECRET_ACCESS_KEY");
+  options.session_token = base::environment_variable("AWS_SESSION_TOKEN");
+  options.ca_file = base::environment_variable("AWS_CA_BUNDLE");
   if (!options.access_key.empty() && !options.secret_key.empty()) {
     return options;
   }

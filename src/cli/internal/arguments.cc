@@ -1,12 +1,12 @@
 #include "cli/internal/arguments.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/internal/config_file.h"
@@ -262,10 +262,7 @@ class Grammar {
 };
 
 std::string default_data_directory() {
-  const auto variable = [](const char* name) {
-    const char* const value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
+  const auto variable = base::environment_variable;
   if (!variable("SIBYL_DATA").empty()) {
     return variable("SIBYL_DATA");
   }

@@ -1,10 +1,10 @@
 #include "cli/internal/job_upload.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/file_system.h"
 #include "base/json_access.h"
 #include "base/stop.h"
@@ -157,7 +157,7 @@ Result<net::ObjectStoreOptions> store_options(const Json& container) {
   if (options->endpoint.empty()) {
     options->endpoint = env["AWS_ENDPOINT_URL"];
   }
-  if (std::getenv("AWS_REGION") == nullptr && !env["AWS_REGION"].empty()) {
+  if (base::environment_variable("AWS_REGION").empty() && !env["AWS_REGION"].empty()) {
     options->region = env["AWS_REGION"];
   }
   return options;

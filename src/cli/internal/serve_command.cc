@@ -1,6 +1,6 @@
-#include <cstdlib>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/stop.h"
@@ -18,11 +18,6 @@ server::Role role_of(const std::string& name) {
   return name == "answers"   ? server::Role::Answers
          : name == "vectors" ? server::Role::Vectors
                              : server::Role::All;
-}
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
 }
 
 Result<base::Json> call(server::Application& application, const std::string& method,
@@ -75,8 +70,8 @@ Result<int> serve(const Arguments& arguments, const Terminal& terminal) {
   options.web_root = arguments.web_root;
   options.allowed_hosts = arguments.allowed_hosts;
   options.encoders = arguments.encoders;
-  options.encoder_api_key = variable("SIBYL_ENCODER_API_KEY");
-  options.encoder_ca_file = variable("SIBYL_CA_FILE");
+  options.encoder_api_key = base::environment_variable("SIBYL_ENCODER_API_KEY");
+  options.encoder_ca_file = base::environment_variable("SIBYL_CA_FILE");
   auto application = server::Application::open(options);
   if (!application) {
     return pass_on(application);

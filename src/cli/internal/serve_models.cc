@@ -1,9 +1,9 @@
 #include "cli/internal/serve_models.h"
 
-#include <cstdlib>
 #include <memory>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/json.h"
 #include "base/stop.h"
 #include "cli/internal/predictive_unit.h"
@@ -16,11 +16,6 @@ namespace {
 /// Texts alone come here. Over gRPC a message is read whole before its key is, and takes many times
 /// its bytes then.
 constexpr uint64_t kMessageBytesMax = uint64_t{64} << 20;
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 /// --model NAME=DIR_OR_URI, or what Seldon's graph says.
 Result<std::vector<server::ModelToServe>> models_of(const Arguments& arguments,
@@ -88,7 +83,7 @@ void tell_addresses(const Arguments& arguments, const Terminal& terminal,
 }  // namespace
 
 Result<int> serve_models(const Arguments& arguments, const Terminal& terminal) {
-  const auto unit = read_predictive_unit(variable);
+  const auto unit = read_predictive_unit(base::environment_variable);
   if (!unit) {
     return tl::unexpected<Error>(unit.error());
   }
@@ -103,8 +98,8 @@ Result<int> serve_models(const Arguments& arguments, const Terminal& terminal) {
   options.model_server.alias = unit->id;
   options.model_server.threads = unit->threads;
   options.model_server.metrics_path = unit->metrics_path;
-  options.model_server.source.api_key = variable("SIBYL_API_KEY");
-  options.model_server.source.ca_file = variable("SIBYL_CA_FILE");
+  options.model_server.source.api_key = base::environment_variable("SIBYL_API_KEY");
+  options.model_server.source.ca_file = base::environment_variable("SIBYL_CA_FILE");
   options.model_server.stop = base::process_stop_token();
   auto application = server::Application::open(options);
   if (!application) {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/json.h"
 #include "text/utf8.h"
 
@@ -20,10 +20,8 @@ constexpr int64_t kPlainBetweenUs = 10'000'000;
 constexpr size_t kBarCells = 24;
 
 bool no_colour() {
-  const char* const value = std::getenv("NO_COLOR");
-  const char* const terminal = std::getenv("TERM");
-  return (value != nullptr && *value != '\0') ||
-         (terminal != nullptr && std::string_view(terminal) == "dumb");
+  return !base::environment_variable("NO_COLOR").empty() ||
+         base::environment_variable("TERM") == "dumb";
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "server/internal/data_directory.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <thread>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/environment.h"
 #include "base/file_system.h"
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -117,9 +117,8 @@ std::string default_socket_path(const std::string& data_directory) {
   if (beside.size() <= kSocketPathBytesMax) {
     return beside;
   }
-  const char* folder = std::getenv("XDG_RUNTIME_DIR");
-  return fmt::format("{}/sibyl-{}-{:016x}.sock",
-                     folder != nullptr && *folder != '\0' ? folder : "/tmp", getuid(),
+  const std::string folder = base::environment_variable("XDG_RUNTIME_DIR");
+  return fmt::format("{}/sibyl-{}-{:016x}.sock", folder.empty() ? "/tmp" : folder, getuid(),
                      base::hash64(absolute));
 }
 

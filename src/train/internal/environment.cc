@@ -5,6 +5,8 @@
 
 #include <malloc.h>
 
+#include "base/environment.h"
+
 namespace sibyl::train {
 
 void set_process_defaults() {
@@ -13,10 +15,10 @@ void set_process_defaults() {
     ::setenv("ATEN_CPU_CAPABILITY", "avx512", /*overwrite=*/0);
   }
   ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);  // Same products every time.
-  if (std::getenv("MALLOC_MMAP_THRESHOLD_") == nullptr) {
+  if (base::environment_variable("MALLOC_MMAP_THRESHOLD_").empty()) {
     ::mallopt(M_MMAP_THRESHOLD, INT_MAX);
   }
-  if (std::getenv("MALLOC_TRIM_THRESHOLD_") == nullptr) {
+  if (base::environment_variable("MALLOC_TRIM_THRESHOLD_").empty()) {
     ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
   }
 }

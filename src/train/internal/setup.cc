@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 
+#include "base/environment.h"
 #include "base/file_system.h"
 #include "base/thread_pool.h"
 #include "train/internal/torch.h"
@@ -23,7 +23,7 @@ size_t choose_threads(size_t wanted) {
   if (wanted > 0) {
     return wanted;
   }
-  const bool told = std::getenv("OMP_NUM_THREADS") != nullptr;
+  const bool told = !base::environment_variable("OMP_NUM_THREADS").empty();
   return told ? static_cast<size_t>(at::get_num_threads()) : base::usable_cores();
 }
 
