@@ -77,7 +77,7 @@ std::stop_token process_stop_token() {
   return installed.load() ? stop_source().get_token() : std::stop_token();
 }
 
-bool sleep_until_stop(std::stop_token stop, double seconds) {
+bool sleep_until_stop(const std::stop_token& stop, double seconds) {
   // Bounded, because a wait_for of infinite length overflows its clock.
   const std::chrono::duration<double> length(std::clamp(seconds, 0.0, 1e6));
   std::mutex mutex;

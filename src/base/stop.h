@@ -10,6 +10,6 @@ std::stop_token stop_on_signals();
 /// The token of `stop_on_signals`, or one that never stops.
 std::stop_token process_stop_token();
 /// Seconds of sleep that end early when `stop` is requested; true when it was.
-bool sleep_until_stop(std::stop_token stop, double seconds);
+bool sleep_until_stop(const std::stop_token& stop, double seconds);
 
 }  // namespace sibyl::base

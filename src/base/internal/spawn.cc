@@ -51,7 +51,7 @@ Result<std::string> find_program(const std::string& name, const std::string& sea
     const size_t end = std::min(search_path.find(':', at), search_path.size());
     const std::string folder = search_path.substr(at, end - at);
     at = end + 1;
-    const std::string path = (folder.empty() ? "." : folder) + "/" + name;
+    std::string path = (folder.empty() ? "." : folder) + "/" + name;
     if (is_program(path)) {
       return path;
     }
@@ -115,7 +115,7 @@ void limit(int what, uint64_t value) {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGPIPE, SIG_DFL);  // NOLINT(concurrency-mt-unsafe): a child has one thread
   int problem = 0;
   if (::dup2(plan.input, 0) < 0 || ::dup2(plan.output, 1) < 0 || ::dup2(plan.errors, 2) < 0) {
     problem = errno;
@@ -153,7 +153,7 @@ Result<Plan> make_plan(const ChildOptions& options) {
   plan.parent = ::getpid();
   plan.texts = options.arguments;
   for (const auto& [name, value] : environment) {
-    plan.texts.push_back(name + "=" + value);
+    plan.texts.push_back(fmt::format("{}={}", name, value));
   }
   for (size_t i = 0; i < plan.texts.size(); ++i) {
     (i < options.arguments.size() ? plan.arguments : plan.environment)
