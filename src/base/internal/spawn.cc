@@ -114,8 +114,8 @@ void limit(int what, uint64_t value) {
   }
   sigset_t none;
   sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  std::signal(SIGPIPE, SIG_DFL);  // NOLINT(concurrency-mt-unsafe): a child has one thread
+  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  std::signal(SIGPIPE, SIG_DFL);
   int problem = 0;
   if (::dup2(plan.input, 0) < 0 || ::dup2(plan.output, 1) < 0 || ::dup2(plan.errors, 2) < 0) {
     problem = errno;
