@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file_system.h"
+#include "index/checked_file.h"
 #include "store/internal/crash_file_system.h"
 #include "store/internal/store_fixture.h"
 
@@ -226,6 +228,49 @@ TEST(Indexes, ThatAreDamagedOrMissingAreMadeAgain) {
     expect_near_exact(*indexed.rows->snapshot());
     EXPECT_TRUE(indexed.rows->verify());
   }
+}
+
+TEST(Indexes, OfAnotherVersionAreMadeAgain) {
+  Indexed indexed(300);
+  indexed.add(0, 400);
+  const std::string file = indexed.index_file();
+  const std::string bytes = *base::read_file(kFolder + file, 1 << 24, indexed.files);
+  std::string other;
+  index::CheckedFileWriter writer(bytes.substr(0, index::kCheckedFileMagicBytes), 9999, {{1, 4}},
+                                  [&other](std::string_view part) -> Result<void> {
+                                    other += part;
+                                    return {};
+                                  });
+  ASSERT_TRUE(writer.append("four"));
+  ASSERT_TRUE(writer.finish());
+  ASSERT_TRUE(base::replace_file(kFolder + file, other, indexed.files));
+  indexed.reopen();
+  expect_near_exact(*indexed.rows->snapshot());
+  indexed.database->settle();
+  EXPECT_EQ(indexed.field().indexed_vectors, 400U);
+  EXPECT_TRUE(indexed.rows->verify());
+}
+
+TEST(Indexes, MergesAndModelSwitchesAreRefusedWhereMemoryIsShortAndNothingIsLost) {
+  Indexed indexed(1'000'000, 1000);
+  indexed.add(0, 400);
+  const auto merged = indexed.rows->compact({}, {});
+  ASSERT_FALSE(merged);
+  EXPECT_EQ(merged.error().field, "memory_bytes_max");
+  Schema next = indexed.rows->schema();
+  next.model = "other";
+  const auto maker = [](std::span<const RowView> rows) {
+    const std::vector<std::vector<float>> one = {std::vector<float>(kDimension, 0.5F)};
+    return Result<std::vector<std::vector<std::vector<float>>>>(
+        std::vector<std::vector<std::vector<float>>>(rows.size(), one));
+  };
+  const auto switched = indexed.rows->replace_vectors(next, "{}", maker, {}, {});
+  ASSERT_FALSE(switched);
+  EXPECT_EQ(switched.error().field, "memory_bytes_max");
+  EXPECT_EQ(indexed.rows->schema().model, schema().model);
+  EXPECT_EQ(indexed.rows->snapshot()->live_rows(), 400U);
+  expect_near_exact(*indexed.rows->snapshot());
+  EXPECT_TRUE(indexed.rows->verify());
 }
 
 TEST(Indexes, AreRefusedWhereMemoryIsShortAndTheCollectionGoesOn) {
