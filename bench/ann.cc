@@ -9,21 +9,16 @@
 // the two neighbouring efforts. Rates are the best of `--passes` over all queries; qps_cpu counts
 // the processor time of all threads, qps_wall the time that passed.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <memory>
 #include <numeric>
-#include <random>
-#include <set>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -32,94 +27,13 @@
 #include "index/derived_index.h"
 #include "index/internal/graph_index.h"
 #include "index/memory_view.h"
+#include "internal/ann_filter.h"
 #include "simd/distance.h"
 
 namespace {
 
 using namespace sibyl;
-
-constexpr size_t kNearest = 10;
-
-struct Options {
-  std::string path;
-  std::string index = "graph";
-  std::string index_file;
-  std::string metric = "inner-product";
-  std::string filter_kind = "random";
-  std::string filter_file;
-  std::string regime = "chosen";
-  double recall = 0;
-  double filter_percent = 100;
-  size_t threads = 1;
-  size_t build_threads = 2;
-  size_t passes = 4;
-  double warm_up_seconds = 1;
-  size_t k = kNearest;
-  uint32_t degree = 32;
-  bool compact = false;
-  std::vector<size_t> efforts;
-};
-
-struct Set {
-  size_t count = 0;
-  size_t dimension = 0;
-  size_t queries = 0;
-  std::vector<float> query_vectors;
-  std::vector<std::set<uint32_t>> nearest;
-  std::shared_ptr<const index::VectorIndex> vectors;
-
-  std::span<const float> query(size_t i) const {
-    return std::span(query_vectors).subspan(i * dimension, dimension);
-  }
-};
-
-/// Ends the program: there is nothing to measure.
-[[noreturn]] void stop_with(const std::string& message) {
-  std::fprintf(stderr, "ann: %s\n", message.c_str());
-  std::fflush(stdout);
-  std::_Exit(1);
-}
-
-template <class T>
-void get(std::ifstream& file, std::vector<T>& out, const std::string& path) {
-  file.read(reinterpret_cast<char*>(out.data()),
-            static_cast<std::streamsize>(out.size() * sizeof(T)));
-  if (!file) {
-    stop_with(path + ": shorter than its header says");
-  }
-}
-
-Set read_set(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::vector<int32_t> header(3);
-  get(file, header, path);
-  if (header[0] <= 0 || header[1] <= 0 || header[2] <= 0) {
-    stop_with(path + ": not a set of vectors");
-  }
-  Set set;
-  set.count = static_cast<size_t>(header[0]);
-  set.dimension = static_cast<size_t>(header[1]);
-  set.queries = static_cast<size_t>(header[2]);
-  index::VectorFileBuilder builder(set.dimension);
-  std::vector<float> vector(set.dimension);
-  for (size_t i = 0; i < set.count; ++i) {
-    get(file, vector, path);
-    if (const auto added = builder.add_row(vector); !added) {
-      stop_with(added.error().message);
-    }
-  }
-  set.query_vectors.resize(set.queries * set.dimension);
-  get(file, set.query_vectors, path);
-  std::vector<int32_t> nearest(set.queries * kNearest);
-  get(file, nearest, path);
-  for (size_t i = 0; i < set.queries; ++i) {
-    const auto from = nearest.begin() + static_cast<ptrdiff_t>(i * kNearest);
-    set.nearest.emplace_back(from, from + kNearest);
-  }
-  auto opened = index::open_exact_index(index::memory_view(builder.finish()), "vectors");
-  set.vectors = std::move(*opened);
-  return set;
-}
+using namespace sibyl::bench;
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -193,92 +107,6 @@ Built build(const Options& options, const Set& set) {
   }
   built.index = std::move(*opened);
   return built;
-}
-
-/// Rows with the nearest to the set's first vector in front.
-std::vector<float> nearness(const Set& set, std::span<const float> pole) {
-  std::vector<float> scores(set.count);
-  for (uint32_t row = 0; row < set.count; ++row) {
-    scores[row] = simd::dot(pole.data(), set.vectors->vectors_of(row).data(), set.dimension);
-  }
-  return scores;
-}
-
-/// Rows that a filter leaves: by chance, or those near or far from the set's first vector.
-std::vector<uint32_t> filter_rows(const Options& options, const Set& set) {
-  std::vector<uint32_t> rows(set.count);
-  std::iota(rows.begin(), rows.end(), 0U);
-  std::mt19937 random(1);
-  std::shuffle(rows.begin(), rows.end(), random);
-  if (options.filter_kind != "random") {
-    const std::vector<float> scores = nearness(set, set.vectors->vectors_of(0));
-    const bool near = options.filter_kind == "near" || options.filter_kind == "correlated";
-    std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
-      return scores[a] == scores[b] ? a < b : near ? scores[a] > scores[b] : scores[a] < scores[b];
-    });
-  }
-  rows.resize(static_cast<size_t>(options.filter_percent / 100 * static_cast<double>(set.count)));
-  return rows;
-}
-
-/// Leaves the fifth of the questions that lie nearest to the set's first vector: a filter near it
-/// is then correlated with them, one far from it against them.
-void keep_near_queries(Set& set) {
-  const auto pole = set.vectors->vectors_of(0);
-  std::vector<std::pair<float, uint32_t>> order;
-  for (uint32_t query = 0; query < set.queries; ++query) {
-    order.emplace_back(-simd::dot(pole.data(), set.query(query).data(), set.dimension), query);
-  }
-  std::sort(order.begin(), order.end());
-  order.resize(std::max<size_t>(set.queries / 5, 1));
-  std::vector<float> vectors;
-  std::vector<std::set<uint32_t>> nearest;
-  for (const auto& [distance, query] : order) {
-    const auto vector = set.query(query);
-    vectors.insert(vectors.end(), vector.begin(), vector.end());
-    nearest.push_back(set.nearest[query]);
-  }
-  set.query_vectors = std::move(vectors);
-  set.nearest = std::move(nearest);
-  set.queries = order.size();
-}
-
-/// The answers under a filter, by measuring every vector.
-void find_nearest(Set& set, size_t k, const index::RowSet* allowed) {
-  std::vector<index::VectorHit> hits;
-  for (size_t q = 0; q < set.queries; ++q) {
-    set.vectors->search(set.query(q), k, allowed, hits);
-    set.nearest[q].clear();
-    for (const index::VectorHit& hit : hits) {
-      set.nearest[q].insert(hit.row);
-    }
-  }
-}
-
-template <class T>
-void put(std::ofstream& file, std::span<const T> values) {
-  file.write(reinterpret_cast<const char*>(values.data()),
-             static_cast<std::streamsize>(values.size_bytes()));
-}
-
-/// For other programs: int32 rows, queries and k, then the rows, the queries' vectors (float32) and
-/// the nearest of each (int32, -1 where the filter leaves fewer).
-void write_filter(const Options& options, const Set& set, const std::vector<uint32_t>& rows) {
-  std::ofstream file(options.filter_file, std::ios::binary);
-  const std::array<int32_t, 3> header = {static_cast<int32_t>(rows.size()),
-                                         static_cast<int32_t>(set.queries),
-                                         static_cast<int32_t>(options.k)};
-  put<int32_t>(file, header);
-  put<uint32_t>(file, rows);
-  put<float>(file, set.query_vectors);
-  for (const std::set<uint32_t>& nearest : set.nearest) {
-    std::vector<int32_t> row(nearest.begin(), nearest.end());
-    row.resize(options.k, -1);
-    put<int32_t>(file, row);
-  }
-  if (!file) {
-    stop_with(options.filter_file + ": cannot be written");
-  }
 }
 
 struct Measured {
