@@ -70,7 +70,7 @@ def rate(points, recall):
 
 
 def ours(options, set_path, index_file, percent, kind, way, filter_file=None):
-    command = [os.path.join(options.programs, "ann"), set_path, "--index", "graph", "--passes", "10", "--index-file",
+    command = [os.path.join(options.programs, "ann"), set_path, "--index", "graph", "--passes", "10" if kind == "random" else "40", "--index-file",
                index_file, "--filter-percent", str(percent), "--filter", kind, "--regime", way, "--recall",
                str(RECALL), "--effort", ",".join(map(str, EFFORTS))]
     if filter_file:

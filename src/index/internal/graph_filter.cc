@@ -28,6 +28,8 @@ constexpr float kAffinityMin = 0.12F;
 constexpr double kGatheredMin = 0.1;
 /// Nodes of the filter whose neighbours are looked at for that before anything is walked.
 constexpr size_t kAffinityNodes = 16;
+/// Filters that leave such a share begin with the look: hardly any has another way to go.
+constexpr double kLargeShare = 0.3;
 /// Nodes that are expanded among all, and candidates that are then looked at, to see whether the
 /// query lies where many may be answered.
 constexpr size_t kLookExpansions = 16;
@@ -73,6 +75,10 @@ double GraphIndex::vectors_allowed(const Request& request) const {
          static_cast<double>(std::max<size_t>(rows(), 1));
 }
 
+bool GraphIndex::is_large(const Request& request) const {
+  return static_cast<double>(request.allowed_rows) >= kLargeShare * static_cast<double>(rows());
+}
+
 double GraphIndex::reach_of(const Request& request) const {
   return static_cast<double>(request.wanted) * static_cast<double>(meta_.vectors) /
          static_cast<double>(request.allowed_rows);
@@ -89,7 +95,7 @@ void GraphIndex::find_allowed(const Request& request, size_t effort, WalkScratch
   } else if (scan_expansions(vectors_allowed(request)) <=
              expansions_among(effort, true, 0) + static_cast<double>(kLookExpansions)) {
     scan_allowed(request, scratch);  // less than a look and the shortest walk
-  } else if (is_gathered(request, scratch)) {
+  } else if (is_large(request) || is_gathered(request, scratch)) {
     find_near(request, effort, scratch);
   } else {
     walk_allowed(request, effort, reach, false, scratch);
@@ -105,7 +111,8 @@ void GraphIndex::find_near(const Request& request, size_t effort, WalkScratch& s
   const double reach_least = reach * scans / static_cast<double>(meta_.vectors);
   // Where half of what is near may be answered the walk goes on from the look; a greater pool
   // would cost those searches that then go another way.
-  const double room = expansions_among(effort, true, 2 * reach_least);
+  const bool large = is_large(request);
+  const double room = expansions_among(effort, true, std::max(2 * reach_least, large ? reach : 0));
   const double share = look_around(request, static_cast<size_t>(room), scratch);
   const double reach_here = reach_least / share;
   const double among = expansions_among(effort, true, reach_here);
@@ -113,7 +120,7 @@ void GraphIndex::find_near(const Request& request, size_t effort, WalkScratch& s
     walk_allowed(request, effort, reach_here, among <= room, scratch);
   } else if (scan <= inside) {
     scan_allowed(request, scratch);
-  } else if (!walk_filter(request, effort, scratch)) {
+  } else if ((large && !is_gathered(request, scratch)) || !walk_filter(request, effort, scratch)) {
     walk_allowed(request, effort, std::max(reach, reach_here), false, scratch);
   }
 }

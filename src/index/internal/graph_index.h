@@ -72,6 +72,7 @@ class GraphIndex final : public VectorIndex {
   /// Finds candidates by the walk or the scan that suits the filter (graph_filter.cc).
   void find_allowed(const Request& request, size_t effort, WalkScratch& scratch) const;
   void find_near(const Request& request, size_t effort, WalkScratch& scratch) const;
+  bool is_large(const Request& request) const;
   /// Whether neighbours of the filter's nodes are in it more often than by chance.
   bool is_gathered(const Request& request, WalkScratch& scratch) const;
   /// A first few steps among all, which `capacity` candidates go on from; the share of what lies
