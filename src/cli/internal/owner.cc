@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/stop.h"
+#include "cli/internal/environment.h"
 #include "job/owner_client.h"
 #include "net/http_client.h"
 #include "server/application.h"
@@ -167,6 +168,8 @@ std::unique_ptr<Owner> connect(const std::string& socket) {
 Result<std::unique_ptr<Owner>> take(const std::string& data_directory, bool listen) {
   server::ApplicationOptions options;
   options.data_directory = data_directory;
+  options.model_source.api_key = variable("SIBYL_API_KEY");
+  options.model_source.ca_file = variable("SIBYL_CA_FILE");
   auto application = server::Application::open(options);
   if (!application) {
     return pass_on(application);

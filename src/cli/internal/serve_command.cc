@@ -1,10 +1,11 @@
-#include <cstdlib>
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_access.h"
 #include "base/log.h"
 #include "base/stop.h"
 #include "cli/internal/commands.h"
+#include "cli/internal/environment.h"
 #include "cli/internal/owner.h"
 #include "cli/internal/serve_models.h"
 #include "job/owner_client.h"
@@ -18,11 +19,6 @@ server::Role role_of(const std::string& name) {
   return name == "answers"   ? server::Role::Answers
          : name == "vectors" ? server::Role::Vectors
                              : server::Role::All;
-}
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
 }
 
 Result<base::Json> call(server::Application& application, const std::string& method,
@@ -45,7 +41,8 @@ Result<void> import_models(server::Application& application, const Arguments& ar
                         item);
     }
     const std::string name = item.substr(0, equals);
-    if (call(application, "GET", model_path(name), {})) {
+    const auto there = call(application, "GET", model_path(name), {});
+    if (there && !base::flag_at(*there, "served")) {
       base::log_info("cli", "model {} is there already; --model does not replace it", name);
       continue;
     }
@@ -77,6 +74,8 @@ Result<int> serve(const Arguments& arguments, const Terminal& terminal) {
   options.encoders = arguments.encoders;
   options.encoder_api_key = variable("SIBYL_ENCODER_API_KEY");
   options.encoder_ca_file = variable("SIBYL_CA_FILE");
+  options.model_source.api_key = variable("SIBYL_API_KEY");
+  options.model_source.ca_file = variable("SIBYL_CA_FILE");
   auto application = server::Application::open(options);
   if (!application) {
     return pass_on(application);

@@ -1,11 +1,11 @@
 #include "cli/internal/serve_models.h"
 
-#include <cstdlib>
 #include <memory>
 #include <utility>
 
 #include "base/json.h"
 #include "base/stop.h"
+#include "cli/internal/environment.h"
 #include "cli/internal/predictive_unit.h"
 #include "server/application.h"
 #include "server/listener.h"
@@ -16,11 +16,6 @@ namespace {
 /// Texts alone come here. Over gRPC a message is read whole before its key is, and takes many times
 /// its bytes then.
 constexpr uint64_t kMessageBytesMax = uint64_t{64} << 20;
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 /// --model NAME=DIR_OR_URI, or what Seldon's graph says.
 Result<std::vector<server::ModelToServe>> models_of(const Arguments& arguments,

@@ -1,21 +1,12 @@
-#include <cstdlib>
 #include <string>
 #include <utility>
 
 #include "base/stop.h"
 #include "cli/internal/commands.h"
+#include "cli/internal/environment.h"
 #include "job/step.h"
 
 namespace sibyl::cli {
-namespace {
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
-
-}  // namespace
-
 Result<int> run_job_step(const Arguments& arguments, const Terminal& terminal) {
   auto workspace = job::Workspace::open(arguments.workspace);
   if (!workspace) {
