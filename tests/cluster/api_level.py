@@ -139,7 +139,7 @@ class Api(unittest.TestCase):
             self.addCleanup(os.unlink, values)
             release = f"{serving}-" + "r" * (53 - len(serving) - 1)
             c.run("helm", "install", release, r.CHART, "-n", "names", "-f", values)
-        serve_double.make()
+        serve_double.make("names")
         c.wait(
             "the Deployments to have pods",
             lambda: len(c.get("pods", "-n", "names", "-l", "app.kubernetes.io/component=model-server")["items"]) == 3,

@@ -211,15 +211,20 @@ class Submit(Commands):
         c.wait("train to run", lambda: self.pods("train"))
         first.send_signal(signal.SIGTERM)
         self.assertEqual(first.wait(120), 75)
+        second = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for line in second.stderr:
+            if "run1-train" in line:
+                break
+        self.assertIn("there already", line)
         self.finish("train", 65)
-        failed = self.cluster("submit", self.plain, "--run", "run1", expect=65).stderr
-        self.assertIn("train", failed)
-        self.assertIn("PodFailurePolicy", failed)
+        said = second.stderr.read()
+        self.assertEqual(second.wait(240), 65, said)
+        self.assertIn("PodFailurePolicy", said)
         # Failed Jobs are made anew, finished ones are not.
-        second = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        third = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for step in ("train", "evaluate", "publish", "deploy"):
             self.finish(step)
-        self.assertEqual(second.wait(240), 0)
+        self.assertEqual(third.wait(240), 0)
         self.assertEqual(len(self.pods("prepare", "Succeeded")), 1)
 
     def test_files_come_onto_the_claim(self):

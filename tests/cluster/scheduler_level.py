@@ -16,7 +16,7 @@ def install(space, *files, quota=None, values=()):
     c.namespace(space, restricted=False, quota=quota)  # the engine that Seldon adds is not a restricted one
     given = [x for f in files for x in ("-f", f)] + [x for v in values for x in ("--set", v)]
     c.run("helm", "install", "sibyl", r.CHART, "-n", space, *given)
-    serve_double.make()
+    serve_double.make(space)
 
 
 def step_pod(space, kind, step, name):
