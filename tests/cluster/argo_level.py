@@ -245,6 +245,9 @@ class Apart(Runs):
         path = r.values_file({"retraining": {"schedules": ["* * * * *"], "job": job}})
         self.addCleanup(os.unlink, path)
         c.run("helm", "install", "sibyl", r.CHART, "-n", self.space, "-f", self.files(), "-f", path, *HELD)
+        # Helm makes the schedule before its template; a controller that was faster looks again after 20 minutes.
+        time.sleep(2)
+        c.kubectl("annotate", "cronworkflow", "sibyl-retraining", "-n", self.space, "sim.sibyl.dev/look=now")
 
         def prepare():
             found = c.get("pods", "-n", self.space, "-l", "sibyl.dev/step=prepare")["items"]
