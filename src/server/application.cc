@@ -58,20 +58,22 @@ Result<std::unique_ptr<Services>> open_services(const ApplicationOptions& option
   }
   services->registry = std::move(*registry);
   services->encoders = std::make_unique<EncoderCache>(*services->registry, options.encoders_max);
+  auto samples = ModelSamples::open(place("model-samples"));
+  if (!samples) {
+    return pass_on(samples);
+  }
+  std::unique_ptr<RemoteModels> remote;
   if (!options.encoders.empty()) {
     encoder::RemoteOptions how;
     how.api_key = options.encoder_api_key;
     how.ca_file = options.encoder_ca_file;
-    auto remote = RemoteModels::open(options.encoders, how, {});
-    if (!remote) {
-      return pass_on(remote);
+    auto opened = RemoteModels::open(options.encoders, how, {});
+    if (!opened) {
+      return pass_on(opened);
     }
-    auto samples = ModelSamples::open(place("model-samples"));
-    if (!samples) {
-      return pass_on(samples);
-    }
-    services->encoders->serve_from(std::move(*remote), std::move(*samples));
+    remote = std::move(*opened);
   }
+  services->encoders->serve_from(std::move(remote), std::move(*samples));
   services->answers = answer::AnswerService::create(*services->database, *services->encoders);
   auto uploads = Uploads::open(place("uploads"), {});
   if (!uploads) {

@@ -48,6 +48,7 @@ struct ApplicationOptions {
   std::vector<std::string> encoders;       ///< NAME=seldon+URL or NAME=v2+URL: served elsewhere
   std::string encoder_api_key;             ///< what those want; never logged
   std::string encoder_ca_file;             ///< certificates to trust there; empty: the system's
+  ModelSourceOptions model_source;         ///< of models that are imported by their address
   ModelServerOptions model_server;         ///< Role::Models alone
 };
 

@@ -145,6 +145,36 @@ class Encoder(ServedElsewhere):
         for name in ("calls_total", "retries_total", "other_version_total", "circuit_open"):
             self.assertIn(f"sibyl_remote_encoder_{name}{{model=\"desk\"", metrics)
 
+    def test_it_is_listed_and_commands_without_a_server_know_that_it_is_elsewhere(self):
+        port, absent = free_port(), free_port()
+        self.double(port)
+        self.sibyl("models", "import", BERT, "--name", "desk")
+        process, address = self.serve("--encoder", f"desk=v2+http://127.0.0.1:{port}",
+                                      "--encoder", f"late=seldon+http://127.0.0.1:{absent}")
+        self.call(address, "PUT", "/v1/collections/c", {"model": "desk"})
+        self.call(address, "POST", "/v1/collections/c/documents", ROWS[:2])
+        listed = {m["id"]: m for m in self.call(address, "GET", "/v1/models")["data"]}
+        self.assertEqual(set(listed), {"desk@1", "desk", "late"})
+        desk = listed["desk"]
+        self.assertEqual((desk["version"], desk["dimension"], desk["served"], desk["answers"]), ("1", 16, True, True))
+        self.assertEqual((listed["late"]["answers"], "version" in listed["late"]), (False, False))
+        self.assertNotIn("address", desk)
+        text = self.sibyl("models", "list").out
+        self.assertIn(f"at http://127.0.0.1:{port}/v2/models/desk/infer", text)
+        self.assertIn("does not answer", text)
+        self.assertEqual(self.call(address, "GET", "/v1/models/late")["kind"], "served")
+        process.terminate()
+        process.wait(60)
+        # Its copy here is another model; and there is nobody to ask.
+        reply = self.sibyl_json("ask", "c", "green tea", "--pipeline", "document")
+        self.assertEqual((reply["answers"][0]["id"], reply["without_model"]), ("tea", True))
+        self.assertIn("--encoder desk=", reply["notice"])
+        self.sibyl("add", "c", self.write_rows("more.jsonl", ROWS[2:]))
+        self.sibyl("models", "use", "c", "desk@1", expect=69)
+        _, address = self.serve("--encoder", f"desk=v2+http://127.0.0.1:{port}")
+        self.wait("the vectors of what came meanwhile", lambda: "without_model" not in self.ask(address, "onion soup"))
+        self.wait("its row", lambda: self.ask(address, "onion soup")["answers"][0]["id"] == "soup")
+
     def test_hostile_replies_leave_bm25(self):
         port = free_port()
         double = self.double(port)

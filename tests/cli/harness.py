@@ -54,14 +54,14 @@ class CliTest(unittest.TestCase):
     def sibyl_json(self, *arguments, **options):
         return json.loads(self.sibyl("--json", *arguments, **options).out)
 
-    def serve(self, *arguments, data=None):
+    def serve(self, *arguments, data=None, env=None):
         """A server on a free port; its address. It is stopped when the test ends."""
         port = free_port()
         log = open(self.path("server.log"), "ab")
         self.addCleanup(log.close)
         process = subprocess.Popen(
             [PROGRAM, "--data", data or self.data, "serve", "--http", f"127.0.0.1:{port}", "--grpc", "",
-             *arguments], stdout=log, stderr=log)
+             *arguments], stdout=log, stderr=log, env={**os.environ, **(env or {})})
 
         def stop():
             if process.poll() is None:

@@ -1,9 +1,12 @@
 """The step publish: a trained model into the registry of its owner, on this machine or over the network."""
 import hashlib
+import http.server
 import json
 import os
 import shutil
 import sys
+import threading
+import urllib.error
 import urllib.request
 
 from harness import BERT, CliTest, main
@@ -90,6 +93,56 @@ class Publish(CliTest):
         os.remove(self.path("workspace/done/publish"))
         self.sibyl("step", "publish", "--workspace", self.workspace, env=env)
         self.assertEqual(len([k for k in store.objects if k.endswith("/claim")]), 1)
+
+    def test_a_published_model_is_imported_by_its_address(self):
+        url, store = s3_double.start()
+        env = {"AWS_ENDPOINT_URL": url, "AWS_REGION": "eu-test-1", "AWS_ACCESS_KEY_ID": "test-key",
+               "AWS_SECRET_ACCESS_KEY": "test-secret", "SIBYL_STORE": "s3://bucket/prefix"}
+        self.sibyl("step", "publish", "--workspace", self.workspace, env=env)
+        store.objects["bucket/prefix/models/house/current"] = (b'{"version": "1"}', '"e"', {})
+        where = "s3://bucket/prefix/models/house"
+        for address in (f"{where}/1", f"{where}/current"):
+            self.assertEqual(self.sibyl_json("models", "import", address, env=env)["name"], "house")
+        # From an answer server, under another name, through a server of our own.
+        with open(self.path("keys.jsonl"), "w", encoding="utf-8") as file:
+            file.write(json.dumps({"name": "t", "sha256": hashlib.sha256(b"secret").hexdigest()}) + "\n")
+        _, source = self.serve("--api-keys", self.path("keys.jsonl"))
+        other = self.path("other")
+        got = self.sibyl_json("models", "import", f"http://{source}/v1/models/house/current", "--name", "copy",
+                              data=other, env={"SIBYL_API_KEY": "secret"})
+        self.assertEqual((got["id"], got["default"]), ("copy", True))
+        self.assertEqual(got["provenance"]["checksums"], self.sibyl_json("models", "show", "house")["provenance"]["checksums"])
+        # A file that is not what sibyl.json says, an address that leads nowhere, a wrong key.
+        store.objects["bucket/prefix/models/house/1/model.safetensors"] = (b"x", '"e"', {})
+        self.assertIn("model.safetensors", self.sibyl("models", "import", f"{where}/1", env=env, data=other, expect=65).err)
+        self.assertIn("gone", self.sibyl("models", "import", f"{where}/gone", env=env, data=other, expect=66).err)
+        self.sibyl("models", "import", f"http://{source}/v1/models/house/1", data=other, expect=69)
+        self.assertEqual(len(self.sibyl_json("models", "list", data=other)["data"]), 1)
+
+    def test_a_key_goes_only_where_commands_on_the_own_machine_say(self):
+        heard = []
+
+        class Heard(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                heard.append(self.headers.get("Authorization"))
+                self.send_error(404)
+
+            def log_message(self, *_):
+                pass
+
+        listener = http.server.HTTPServer(("127.0.0.1", 0), Heard)
+        threading.Thread(target=listener.serve_forever, daemon=True).start()
+        self.addCleanup(listener.shutdown)
+        uri = f"http://127.0.0.1:{listener.server_port}/m"
+        env = {"SIBYL_API_KEY": "secret"}
+        self.sibyl("models", "import", uri, env=env, expect=66)
+        self.assertEqual(set(heard), {"Bearer secret"})
+        heard.clear()
+        _, address = self.serve(env=env)
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            self.ask(address, "/v1/models", {"name": "m", "uri": uri})
+        self.assertEqual(refused.exception.code, 404)
+        self.assertEqual(set(heard), {None})
 
     def test_a_base_of_the_registry_is_downloaded_from_another_machine(self):
         _, address = self.serve()

@@ -4,6 +4,7 @@
 import json
 import os
 import subprocess
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -11,8 +12,10 @@ DIR = os.environ.get("SIBYL_CLUSTER_DIR") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sibyl-cluster"
 )
 BIN = os.path.join(DIR, "bin")
+RUN = os.environ.get("SIBYL_CLUSTER_RUN") or os.path.join(DIR, "run")
 # Never the caller's own: tests delete every node that they find.
-os.environ["KUBECONFIG"] = os.path.join(DIR, "run", "kubeconfig")
+os.environ["KUBECONFIG"] = os.path.join(RUN, "kubeconfig")
+os.environ["KUBECACHEDIR"] = os.path.join(RUN, "kubectl-cache")
 os.environ["PATH"] = BIN + os.pathsep + os.environ["PATH"]
 
 
@@ -40,8 +43,8 @@ def apply(*objects, namespace="default"):
     kubectl("apply", "-n", namespace, "-f", "-", stdin=json.dumps(items))
 
 
-def wait(what, probe, seconds=60):
-    """The first true value of `probe`, asked again and again."""
+def wait(what, probe, seconds=240):
+    """The first true value of `probe`, asked again and again. The bound is for machines that do much else."""
     end = time.monotonic() + seconds
     while True:
         value = probe()
@@ -99,31 +102,53 @@ def finish(pod, phase, code, message=None):
     )
 
 
+_generation = 0
+
+
+def gpu(cloud="gke"):
+    """The node of the GPU pool that `fresh_pools` made last."""
+    return f"{cloud}-gpu-nodepool-{_generation}"
+
+
+def cpu(cloud="gke"):
+    return f"{cloud}-cpu-nodepool-{_generation}"
+
+
+def fresh_pools(*args):
+    """The nodes of a cloud's two pools instead of all that are there. Names count up: a pod of a test before would
+    hold what a node of the same name has to give."""
+    global _generation
+    _generation += 1
+    kubectl("delete", "nodes", "--selector=!sim.sibyl.dev/apart", "--wait=true")
+    pools(*args, "--first", str(_generation))
+
+
 def pools(*args):
     """Makes (or makes anew) the nodes of a cloud's two pools."""
-    nodes = run(os.path.join(HERE, "pools.py"), *args)
-    kubectl("apply", "-f", "-", stdin=nodes)
-    kubectl("wait", "--for=condition=Ready", "nodes", "--all", "--timeout=60s")
-
-
-def no_nodes():
-    kubectl("delete", "nodes", "--all", "--wait=true")
+    nodes = json.loads(run(os.path.join(HERE, "pools.py"), *args))
+    apply_list(nodes)
+    names = [f"node/{n['metadata']['name']}" for n in nodes["items"]]
+    kubectl("wait", "--for=condition=Ready", *names, "--timeout=240s")
 
 
 def scaledown(node):
     """(may the autoscaler take this node away, what holds it)."""
-    done = subprocess.run([os.path.join(HERE, "scaledown.py"), node], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([os.path.join(HERE, "scaledown.py"), node], capture_output=True, text=True, timeout=240)
     if done.returncode not in (0, 1):
         raise Failed(done.stderr.strip())
     return done.returncode == 0, done.stdout.strip()
 
 
-_made = []
+_made = threading.local()  # slow tests run beside the others
+
+
+def apply_list(items):
+    kubectl("apply", "-f", "-", stdin=json.dumps(items))
 
 
 def namespace(name, restricted=True, quota=None):
     """An empty namespace, with the strictest pod security unless said otherwise; `clean` takes it away."""
-    _made.append(name)
+    _made.names = [*getattr(_made, "names", []), name]
     labels = {"pod-security.kubernetes.io/enforce": "restricted"} if restricted else {}
     objects = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}]
     if quota:
@@ -135,7 +160,7 @@ def namespace(name, restricted=True, quota=None):
                 "spec": {"hard": quota},
             }
         )
-    kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    apply_list({"apiVersion": "v1", "kind": "List", "items": objects})
     wait(
         f"the service account of {name}",
         lambda: "default" in kubectl("get", "serviceaccounts", "-n", name, "-o", "name"),
@@ -143,20 +168,14 @@ def namespace(name, restricted=True, quota=None):
 
 
 def clean():
-    """Takes away what tests made: workflows, namespaces and volumes. Claims that are left over would take the
-    next test's volumes."""
-    made = list(dict.fromkeys(_made))
-    _made.clear()
+    """Takes away what the test made. Names of namespaces are not used again, so nobody waits for their end."""
+    made, _made.names = getattr(_made, "names", []), []
     if made:
-        if "workflows.argoproj.io" in kubectl("api-resources", "--api-group=argoproj.io", "-o", "name"):
-            for name in made:
-                kubectl("delete", "workflows", "--all", "-n", name, "--wait=true", "--ignore-not-found")
-        kubectl("delete", "namespace", *made, "--wait=true", "--ignore-not-found")
-    kubectl("delete", "persistentvolumes", "--all", "--wait=false")
+        kubectl("delete", "namespace", *made, "--wait=false", "--ignore-not-found")
 
 
-def volumes(prefix, count):
-    """Volumes that claims are bound to when their first pod is placed; no provisioner is simulated."""
+def volumes(count):
+    """Volumes for the claims of all tests, bound when a claim's first pod is placed; no provisioner is simulated."""
     storage_class = {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "StorageClass",
@@ -170,13 +189,13 @@ def volumes(prefix, count):
             {
                 "apiVersion": "v1",
                 "kind": "PersistentVolume",
-                "metadata": {"name": f"{prefix}-{i}"},
+                "metadata": {"name": f"simulated-{i}"},
                 "spec": {
                     "capacity": {"storage": "100Gi"},
                     "accessModes": ["ReadWriteOnce"],
                     "storageClassName": "simulated",
                     "persistentVolumeReclaimPolicy": "Retain",
-                    "hostPath": {"path": f"/simulated/{prefix}-{i}"},
+                    "hostPath": {"path": f"/simulated/{i}"},
                 },
             }
             for i in range(count)

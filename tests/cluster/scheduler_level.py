@@ -8,15 +8,15 @@ import cluster as c
 import rendering as r
 import serve_double
 
-GPU, CPU = "gke-gpu-nodepool-0", "gke-cpu-nodepool-0"
+# What the scheduler says of the one GPU node to a pod that selects another pool and tolerates nothing.
+NOT_ON_GPU = {"1 node(s) didn't match Pod's node affinity/selector", "1 node(s) had untolerated taint(s)"}
 
 
 def install(space, *files, quota=None, values=()):
     c.namespace(space, restricted=False, quota=quota)  # the engine that Seldon adds is not a restricted one
-    c.volumes(space, 4)
     given = [x for f in files for x in ("-f", f)] + [x for v in values for x in ("--set", v)]
     c.run("helm", "install", "sibyl", r.CHART, "-n", space, *given)
-    serve_double.main()
+    serve_double.make(space)
 
 
 def step_pod(space, kind, step, name):
@@ -31,6 +31,8 @@ def step_pod(space, kind, step, name):
         "serviceAccountName": spec["serviceAccountName"],
     }
     pod |= {k: template[k] for k in ("nodeSelector", "tolerations") if k in template}
+    if "runtimeClassName" in template["podSpecPatch"]:
+        pod["runtimeClassName"] = json.loads(template["podSpecPatch"])["runtimeClassName"]
     meta = {"name": name, "namespace": space, "annotations": {"sim.sibyl.dev/hold": "true"}}
     c.apply({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": pod}, namespace=space)
     return name
@@ -44,13 +46,16 @@ def gpus(space, name):
 
 
 def serving_pods(space):
-    return c.get("pods", "-n", space, "-l", "seldon-deployment-id=sibyl-model-helpdesk")["items"]
+    return c.get("pods", "-n", space, "-l", "sibyl.dev/model=helpdesk")["items"]
+
+
+def serving_pod(space):
+    return c.wait("the model's pod", lambda: serving_pods(space))[0]["metadata"]["name"]
 
 
 class Scheduler(unittest.TestCase):
     def setUp(self):
-        c.no_nodes()
-        c.pools("gke")
+        c.fresh_pools("gke")
 
     def tearDown(self):
         c.clean()
@@ -59,61 +64,65 @@ class Scheduler(unittest.TestCase):
         install("s-files", r.QUESTION_ANSWERING)
         for step, held in (("prepare", 0), ("train", 1), ("evaluate", 0)):
             name = step_pod("s-files", "supervised", step, step)
-            self.assertEqual(c.node_of("s-files", name), GPU, step)
+            self.assertEqual(c.node_of("s-files", name), c.gpu(), step)
             self.assertEqual(gpus("s-files", name), held, step)
-        pods = c.wait("the model's pods", lambda: serving_pods("s-files"))
-        self.assertEqual([c.node_of("s-files", p["metadata"]["name"]) for p in pods], [CPU])
-        self.assertEqual(c.node_of("s-files", "sibyl-answers-0"), CPU)
+        self.assertEqual(c.node_of("s-files", serving_pod("s-files")), c.cpu())
+        self.assertEqual(len(serving_pods("s-files")), 1)
+        self.assertEqual(c.node_of("s-files", "sibyl-answers-0"), c.cpu())
         second = step_pod("s-files", "coldstart", "train", "train-again")
         self.assertIn("Insufficient nvidia.com/gpu", c.unschedulable("s-files", second))
         c.kubectl("delete", "pod", "train", "-n", "s-files", "--wait=true")
-        self.assertEqual(c.node_of("s-files", second), GPU)
+        self.assertEqual(c.node_of("s-files", second), c.gpu())
 
     def test_milvus_takes_the_gpu(self):
         """What NOTES warns of: with one GPU the training waits, and the node is held."""
         install("s-milvus", r.QUESTION_ANSWERING, r.MILVUS)
-        self.assertEqual(c.node_of("s-milvus", "sibyl-milvus-0"), GPU)
+        self.assertEqual(c.node_of("s-milvus", "sibyl-milvus-0"), c.gpu())
         step_pod("s-milvus", "supervised", "train", "train")
         self.assertIn("Insufficient nvidia.com/gpu", c.unschedulable("s-milvus", "train"))
         c.kubectl("delete", "pod", "train", "-n", "s-milvus", "--wait=true")
-        may, why = c.scaledown(GPU)
+        may, why = c.scaledown(c.gpu())
         self.assertFalse(may, why)
 
-    def test_a_full_cpu_pool_does_not_push_the_model_to_the_gpu(self):
+    def fill(self):
         c.namespace("s-filler", restricted=False)
-        c.apply(
-            {
-                "apiVersion": "v1",
-                "kind": "Pod",
-                "metadata": {"name": "filler"},
-                "spec": {
-                    "nodeSelector": {"kubernetes.io/hostname": CPU},
-                    "containers": [
-                        {"name": "main", "image": "example.invalid/filler", "resources": {"requests": {"cpu": "7900m"}}}
-                    ],
-                },
-            },
-            namespace="s-filler",
-        )
-        self.assertEqual(c.node_of("s-filler", "filler"), CPU)
-        install("s-full", r.QUESTION_ANSWERING)
-        pod = c.wait("the model's pods", lambda: serving_pods("s-full"))[0]["metadata"]["name"]
-        self.assertIn("Insufficient cpu", c.unschedulable("s-full", pod))
+        container = {"name": "main", "image": "example.invalid/filler", "resources": {"requests": {"cpu": "7900m"}}}
+        filler = {"nodeSelector": {"kubernetes.io/hostname": c.cpu()}, "containers": [container]}
+        c.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "filler"}, "spec": filler}, namespace="s-filler")
+        self.assertEqual(c.node_of("s-filler", "filler"), c.cpu())
+
+    def test_a_full_cpu_pool_does_not_push_the_model_to_the_gpu(self):
+        self.fill()
+        asks = "question-answering.resources.supervised.seldon.requests.cpu=500m"
+        spaces = {kind: f"s-full-{kind}" for kind in ("seldon", "kserve", "deployment")}
+        for kind, space in spaces.items():
+            install(space, r.QUESTION_ANSWERING, values=(f"serving.kind={kind}", asks))
+        for kind, space in spaces.items():
+            with self.subTest(kind):
+                said = c.unschedulable(space, serving_pod(space))
+                self.assertIn("Insufficient cpu", said)
+                self.assertTrue(NOT_ON_GPU & set(said.split(": ", 1)[1].replace(". ", ", ").split(", ")), said)
         c.kubectl("delete", "pod", "filler", "-n", "s-filler", "--wait=true")
-        self.assertEqual(c.node_of("s-full", pod), CPU)
+        for kind, space in spaces.items():
+            with self.subTest(kind):
+                self.assertEqual(c.node_of(space, serving_pod(space)), c.cpu())
 
     def test_without_the_cpu_pool_the_model_waits(self):
-        c.kubectl("delete", "node", CPU)
-        install("s-none", r.QUESTION_ANSWERING)
-        pods = c.wait("the model's pods", lambda: serving_pods("s-none"))
-        said = c.unschedulable("s-none", pods[0]["metadata"]["name"])
-        self.assertTrue("node affinity/selector" in said or "untolerated taint" in said, said)
-        self.assertFalse(c.get("pod", pods[0]["metadata"]["name"], "-n", "s-none")["spec"].get("nodeName"))
+        c.kubectl("delete", "node", c.cpu())
+        for kind in ("seldon", "kserve", "deployment"):
+            with self.subTest(kind):
+                space = f"s-none-{kind}"
+                install(space, r.QUESTION_ANSWERING, values=(f"serving.kind={kind}",))
+                pod = serving_pod(space)
+                said = c.unschedulable(space, pod)
+                self.assertTrue(said.startswith("0/"), said)
+                self.assertTrue(NOT_ON_GPU & set(said.split(": ", 1)[1].replace(". ", ", ").split(", ")), said)
+                self.assertFalse(c.get("pod", pod, "-n", space)["spec"].get("nodeName"))
 
     def test_a_quota_holds(self):
         install("s-quota", r.QUESTION_ANSWERING, quota={"requests.nvidia.com/gpu": "1"})
         step_pod("s-quota", "supervised", "train", "train")
-        self.assertEqual(c.node_of("s-quota", "train"), GPU)
+        self.assertEqual(c.node_of("s-quota", "train"), c.gpu())
         with self.assertRaises(c.Failed) as refused:
             step_pod("s-quota", "supervised", "train", "second")
         self.assertIn("exceeded quota", str(refused.exception))
@@ -126,21 +135,32 @@ class Scheduler(unittest.TestCase):
             ("aks-spot", ("aks", "--spot")),
             ("gke", ("gke",)),
             ("gke-spot", ("gke", "--spot")),
+            ("gke-preemptible", ("preemptible",)),
+            ("eks-karpenter", ("karpenter", "--spot")),
+            ("gpu-operator", ("operator",)),
         ):
             with self.subTest(preset):
-                c.no_nodes()
-                c.pools(*cloud)
+                c.fresh_pools(*cloud)
                 space = f"s-{preset}"
                 install(space, r.preset(preset))
                 self.assertEqual(
-                    c.node_of(space, step_pod(space, "supervised", "train", "train")), f"{cloud[0]}-gpu-nodepool-0"
+                    c.node_of(space, step_pod(space, "supervised", "train", "train")), c.gpu(cloud[0])
                 )
                 for step in ("prepare", "evaluate", "publish", "deploy"):
                     self.assertEqual(
-                        c.node_of(space, step_pod(space, "coldstart", step, step)), f"{cloud[0]}-cpu-nodepool-0"
+                        c.node_of(space, step_pod(space, "coldstart", step, step)), c.cpu(cloud[0])
                     )
-                pods = c.wait("the model's pods", lambda space=space: serving_pods(space))
-                self.assertEqual(c.node_of(space, pods[0]["metadata"]["name"]), f"{cloud[0]}-cpu-nodepool-0")
+                self.assertEqual(c.node_of(space, serving_pod(space)), c.cpu(cloud[0]))
+
+    def test_one_machine_with_k3s(self):
+        c.fresh_pools("k3s", "--cpu", "0")
+        runtime = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"}, "handler": "nvidia"}
+        c.apply(runtime)
+        install("s-k3s", r.preset("k3s"))
+        train = step_pod("s-k3s", "supervised", "train", "train")
+        self.assertEqual(c.node_of("s-k3s", train), c.gpu("k3s"))
+        self.assertEqual(c.get("pod", train, "-n", "s-k3s")["spec"]["runtimeClassName"], "nvidia")
+        self.assertEqual(c.node_of("s-k3s", serving_pod("s-k3s")), c.gpu("k3s"))
 
     def test_plain_jobs_follow_one_another(self):
         install("s-jobs", r.QUESTION_ANSWERING, values=("trainer.kind=job",))

@@ -1,5 +1,8 @@
 #include "job/internal/model_store.h"
 
+#include <chrono>
+#include <thread>
+
 #include "store_double.h"
 
 namespace sibyl::job::internal {
@@ -16,8 +19,8 @@ class ModelStoreTest : public testing::Test {
     double_->control({{"faults", base::Json::array()}, {"conditions", "known"}});
     name_ = testing::UnitTest::GetInstance()->current_test_info()->name();
   }
-  static ModelStore store() {
-    auto opened = ModelStore::open("s3://bucket/prefix", double_->options(), {});
+  static ModelStore store(double settle_seconds = 0.01) {
+    auto opened = ModelStore::open("s3://bucket/prefix", double_->options(), {}, settle_seconds);
     EXPECT_TRUE(opened);
     return std::move(*opened);
   }
@@ -93,6 +96,32 @@ TEST_F(ModelStoreTest, NoVersionIsReplacedWhateverTheStoreKnowsOfConditions) {
     EXPECT_EQ(text("1/model.safetensors"), "one");
     EXPECT_EQ(text("2/model.safetensors"), "two");
   }
+}
+
+TEST_F(ModelStoreTest, AClaimThatIsReplacedWithinTheSettlingIsSeen) {
+  for (const char* const conditions : {"ignored", "refused"}) {
+    double_->control({{"conditions", conditions}});
+    name_ = std::string("raced-") + conditions;
+    const std::string folder = model("one");
+    std::thread other([this] {
+      while (text("1/claim").empty()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+      double_->control({{"put", {{"bucket/prefix/models/" + name_ + "/1/claim", "another"}}}});
+    });
+    const auto version = store(2).publish(name_, folder, *model::read_provenance(folder), {});
+    other.join();
+    EXPECT_EQ(*version, "2") << conditions;
+    EXPECT_EQ(text("1/model.safetensors"), "");
+    EXPECT_EQ(text("2/model.safetensors"), "one");
+  }
+}
+
+TEST_F(ModelStoreTest, AStoreThatDecidesIsNotWaitedFor) {
+  const std::string folder = model("one");
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(*store(3600).publish(name_, folder, *model::read_provenance(folder), {}), "1");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(10));
 }
 
 TEST_F(ModelStoreTest, AVersionThatWasCopiedThereIsNotReplaced) {

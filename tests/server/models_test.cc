@@ -17,8 +17,9 @@ TEST_F(ApplicationTest, ModelsAreAskedForInOpenAisForm) {
   EXPECT_EQ(json(missing)["error"]["code"], "model_not_found");
   EXPECT_EQ(send("POST", "/v1/embeddings", R"({"model": "nothing", "input": []})").status, 400);
   EXPECT_EQ(json(send("GET", "/v1/models/nothing"))["error"]["type"], "invalid_request_error");
-  const auto remote = send("POST", "/v1/models", R"({"name": "m", "uri": "s3://b/m"})");
-  EXPECT_EQ(remote.status, 501);
+  const auto remote = send("POST", "/v1/models", R"({"name": "m", "uri": "ftp://b/m"})");
+  EXPECT_EQ(remote.status, 400);
+  EXPECT_EQ(send("POST", "/v1/models", R"({"name": "m", "uri": "https://u:p@h/m"})").status, 400);
   EXPECT_EQ(send("POST", "/v1/models", R"({"name": "m", "uri": "/tmp"})").status, 403);
 }
 

@@ -1,44 +1,23 @@
 #include <gtest/gtest.h>
 
-#include "base/child_process.h"
 #include "base/file_system.h"
 #include "double_application.h"
 #include "net/http_client.h"
+#include "net/self_signed.h"
 #include "raw_socket.h"
 #include "server/listener.h"
 
 namespace sibyl::server {
 namespace {
 
-/// A certificate of its own for 127.0.0.1, made by the openssl program.
 class TlsTest : public testing::Test {
  protected:
   void SetUp() override {
-    base::ChildOptions make;
-    make.arguments = {"openssl",
-                      "req",
-                      "-x509",
-                      "-newkey",
-                      "ec",
-                      "-pkeyopt",
-                      "ec_paramgen_curve:prime256v1",
-                      "-nodes",
-                      "-days",
-                      "2",
-                      "-subj",
-                      "/CN=localhost",
-                      "-addext",
-                      "subjectAltName=IP:127.0.0.1",
-                      "-keyout",
-                      key(),
-                      "-out",
-                      certificate()};
-    const auto made = base::run_child(make);
+    const auto made = net::make_self_signed(key(), certificate());
     if (!made && made.error().code == Code::NotFound) {
       GTEST_SKIP() << "the program openssl is missing";
     }
-    ASSERT_TRUE(made);
-    ASSERT_EQ(made->exit_status, 0) << made->errors;
+    ASSERT_TRUE(made) << made.error().message;
     options_.http = "127.0.0.1:0";
     options_.grpc.clear();
     options_.tls_certificate_file = certificate();

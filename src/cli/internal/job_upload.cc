@@ -115,7 +115,10 @@ class UploadPod {
     if (!folder) {
       return pass_on(folder);
     }
-    auto written = exec({"dd", "bs=65536", "status=none", "of=" + path}, *bytes);
+    // The length tells the end: not every kubelet passes on that standard input has ended.
+    auto written = exec({"dd", "bs=65536", "iflag=fullblock,count_bytes",
+                         fmt::format("count={}", bytes->size()), "status=none", "of=" + path},
+                        *bytes);
     if (!written) {
       return pass_on(written);
     }

@@ -16,11 +16,21 @@ namespace {
 
 using base::Json;
 
-// A name for a folder that was given none: its own, in the letters that names may have.
+bool is_version(const std::string& part) {
+  return part == "current" || part == "candidate" ||
+         part.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// A name for a model that was given none: that of its folder, in the letters that names may have.
+// Published models lie at .../NAME/VERSION.
 std::string name_of_folder(const std::string& folder) {
   std::filesystem::path path(folder);
-  std::string name =
-      path.filename().empty() ? path.parent_path().filename().string() : path.filename().string();
+  while (path.has_relative_path() &&
+         (path.filename().empty() ||
+          (folder.find("://") != std::string::npos && is_version(path.filename().string())))) {
+    path = path.parent_path();
+  }
+  std::string name = path.filename().string();
   for (char& c : name) {
     const auto byte = static_cast<unsigned char>(c);
     c = static_cast<char>(std::tolower(byte));
@@ -30,6 +40,15 @@ std::string name_of_folder(const std::string& folder) {
   }
   name.erase(0, std::min(name.find_first_not_of("._-"), name.size()));
   return name.substr(0, 64);
+}
+
+std::string note_of(const Json& model) {
+  if (!base::flag_at(model, "served")) {
+    return base::flag_at(model, "default") ? "default" : "";
+  }
+  return fmt::format("{}at {}{}", base::flag_at(model, "default") ? "default, " : "",
+                     base::text_at(model, "address"),
+                     base::flag_at(model, "answers") ? "" : ", does not answer");
 }
 
 std::string model_line(const Json& model) {
@@ -76,8 +95,10 @@ Result<int> list_models(const Arguments& arguments, const Terminal& terminal) {
   for (const Json& model : base::value_at(*reply, "data")) {
     rows.push_back({base::shown_at(model, "name"), base::shown_at(model, "version"),
                     base::shown_at(model, "kind"), base::shown_at(model, "dimension"),
-                    fmt::format("{:.1f}", base::number_at(model, "bytes") / 1e6),
-                    base::flag_at(model, "default") ? "default" : ""});
+                    base::flag_at(model, "served")
+                        ? std::string()
+                        : fmt::format("{:.1f}", base::number_at(model, "bytes") / 1e6),
+                    note_of(model)});
   }
   if (rows.size() == 1) {
     terminal.note("no model is there; `sibyl models import DIR --name NAME` adds one");
@@ -136,6 +157,10 @@ Result<int> export_model(const Arguments& arguments, const Terminal& terminal) {
   auto reply = (*owner)->call("GET", model_path(arguments.name));
   if (!reply) {
     return pass_on(reply);
+  }
+  if (base::flag_at(*reply, "served")) {
+    return fail(Code::FailedPrecondition, "model '{}' is served elsewhere, and no copy is here",
+                arguments.name);
   }
   const std::string from = base::shown_at(*reply, "path");
   if (base::real_file_system().exists(arguments.target)) {

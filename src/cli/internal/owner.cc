@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/json.h"
 #include "base/stop.h"
 #include "job/owner_client.h"
@@ -167,6 +168,8 @@ std::unique_ptr<Owner> connect(const std::string& socket) {
 Result<std::unique_ptr<Owner>> take(const std::string& data_directory, bool listen) {
   server::ApplicationOptions options;
   options.data_directory = data_directory;
+  options.model_source.api_key = base::environment_variable("SIBYL_API_KEY");
+  options.model_source.ca_file = base::environment_variable("SIBYL_CA_FILE");
   auto application = server::Application::open(options);
   if (!application) {
     return pass_on(application);

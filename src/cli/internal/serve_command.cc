@@ -2,6 +2,7 @@
 
 #include "base/environment.h"
 #include "base/json.h"
+#include "base/json_access.h"
 #include "base/log.h"
 #include "base/stop.h"
 #include "cli/internal/commands.h"
@@ -40,7 +41,8 @@ Result<void> import_models(server::Application& application, const Arguments& ar
                         item);
     }
     const std::string name = item.substr(0, equals);
-    if (call(application, "GET", model_path(name), {})) {
+    const auto there = call(application, "GET", model_path(name), {});
+    if (there && !base::flag_at(*there, "served")) {
       base::log_info("cli", "model {} is there already; --model does not replace it", name);
       continue;
     }
@@ -72,6 +74,8 @@ Result<int> serve(const Arguments& arguments, const Terminal& terminal) {
   options.encoders = arguments.encoders;
   options.encoder_api_key = base::environment_variable("SIBYL_ENCODER_API_KEY");
   options.encoder_ca_file = base::environment_variable("SIBYL_CA_FILE");
+  options.model_source.api_key = base::environment_variable("SIBYL_API_KEY");
+  options.model_source.ca_file = base::environment_variable("SIBYL_CA_FILE");
   auto application = server::Application::open(options);
   if (!application) {
     return pass_on(application);

@@ -6,6 +6,7 @@
 
 #include "base/file_system.h"
 #include "base/json.h"
+#include "base/stop.h"
 #include "net/sha256.h"
 
 namespace sibyl::job::internal {
@@ -34,8 +35,11 @@ std::string identity_of(const model::Provenance& provenance) {
 }  // namespace
 
 ModelStore::ModelStore(net::ObjectAddress address, std::unique_ptr<net::ObjectStore> store,
-                       std::stop_token stop)
-    : address_(std::move(address)), store_(std::move(store)), stop_(std::move(stop)) {}
+                       std::stop_token stop, double settle_seconds)
+    : address_(std::move(address)),
+      store_(std::move(store)),
+      stop_(std::move(stop)),
+      settle_seconds_(settle_seconds) {}
 
 Result<ModelStore> ModelStore::open(const std::string& uri, std::stop_token stop) {
   auto options = net::object_store_from_environment();
@@ -46,7 +50,7 @@ Result<ModelStore> ModelStore::open(const std::string& uri, std::stop_token stop
 }
 
 Result<ModelStore> ModelStore::open(const std::string& uri, net::ObjectStoreOptions options,
-                                    std::stop_token stop) {
+                                    std::stop_token stop, double settle_seconds) {
   auto address = net::parse_object_uri(uri);
   if (!address) {
     return fail_field(Code::InvalidConfig, "SIBYL_STORE", "{}", address.error().message);
@@ -56,7 +60,7 @@ Result<ModelStore> ModelStore::open(const std::string& uri, net::ObjectStoreOpti
   if (!store) {
     return pass_on(store, "SIBYL_STORE " + uri);
   }
-  return ModelStore(std::move(*address), std::move(*store), std::move(stop));
+  return ModelStore(std::move(*address), std::move(*store), std::move(stop), settle_seconds);
 }
 
 std::string ModelStore::key_of(const std::string& name, const std::string& rest) const {
@@ -92,6 +96,27 @@ Result<std::optional<std::string>> ModelStore::holder_of(const std::string& name
   return holder ? Result<std::optional<std::string>>(std::move(*holder)) : pass_on(holder);
 }
 
+Result<void> ModelStore::write_claim(const std::string& key, const std::string& identity) {
+  auto put = store_->put(key, identity, net::PutCondition::IfAbsent);
+  bool decides = true;
+  if (put) {
+    // A store that ignores the condition takes it once more.
+    const auto again = store_->put(key, identity, net::PutCondition::IfAbsent);
+    decides = !again && again.error().code == Code::AlreadyExists;
+  } else if (put.error().code == Code::Unimplemented) {
+    decides = false;
+    put = store_->put(key, identity);
+  }
+  if (!put && put.error().code != Code::AlreadyExists) {
+    return put;
+  }
+  // Whoever found nothing there a moment ago has put its own claim over ours by then.
+  if (!decides && base::sleep_until_stop(stop_, settle_seconds_)) {
+    return fail(Code::Interrupted, "stopped while a version was claimed");
+  }
+  return {};
+}
+
 Result<bool> ModelStore::claim(const std::string& name, const std::string& version,
                                const std::string& identity) {
   // Looked at first: a store that does not know conditions would replace the claim of another.
@@ -110,12 +135,8 @@ Result<bool> ModelStore::claim(const std::string& name, const std::string& versi
     return false;  // copied there by hand, without a claim
   }
   const std::string key = key_of(name, version + "/" + kClaimFile);
-  auto put = store_->put(key, identity, net::PutCondition::IfAbsent);
-  if (!put && put.error().code == Code::Unimplemented) {
-    put = store_->put(key, identity);
-  }
-  if (!put && put.error().code != Code::AlreadyExists) {
-    return pass_on(put);
+  if (auto written = write_claim(key, identity); !written) {
+    return pass_on(written);
   }
   // Read back also when it was put: another may have been faster, and an answer may be lost.
   holder = holder_of(name, version);

@@ -17,8 +17,9 @@ class ModelStore {
  public:
   /// `uri` is SIBYL_STORE, "s3://bucket/prefix".
   static Result<ModelStore> open(const std::string& uri, std::stop_token stop);
+  /// `settle_seconds`: in a store that does not know conditions, from a claim until it counts.
   static Result<ModelStore> open(const std::string& uri, net::ObjectStoreOptions options,
-                                 std::stop_token stop);
+                                 std::stop_token stop, double settle_seconds = 5);
 
   /// Brings a model directory up as `wanted`, or where that is taken by another model (or blank)
   /// as the next free version; the version. What an interrupted call began goes on.
@@ -33,11 +34,13 @@ class ModelStore {
 
  private:
   ModelStore(net::ObjectAddress address, std::unique_ptr<net::ObjectStore> store,
-             std::stop_token stop);
+             std::stop_token stop, double settle_seconds);
   std::string key_of(const std::string& name, const std::string& rest) const;
   Result<uint64_t> newest_version(const std::string& name);
   /// What the claim of a version says; empty where there is none.
   Result<std::optional<std::string>> holder_of(const std::string& name, const std::string& version);
+  /// Writes it, unless another was there. Waits where the store does not decide between two.
+  Result<void> write_claim(const std::string& key, const std::string& identity);
   /// True when the version is ours from now on.
   Result<bool> claim(const std::string& name, const std::string& version,
                      const std::string& identity);
@@ -47,6 +50,7 @@ class ModelStore {
   net::ObjectAddress address_;
   std::unique_ptr<net::ObjectStore> store_;
   std::stop_token stop_;
+  double settle_seconds_;
 };
 
 }  // namespace sibyl::job::internal

@@ -17,7 +17,8 @@ Result<std::shared_ptr<encoder::Encoder>> EncoderCache::find(const std::string& 
       return find_remote(full.substr(0, at), full.substr(std::min(at + 1, full.size())));
     }
   }
-  return find_local(reference);
+  return samples_ != nullptr && samples_->is_served(reference) ? find_unattended(reference)
+                                                               : find_local(reference);
 }
 
 Result<std::shared_ptr<encoder::Encoder>> EncoderCache::find_local(const std::string& reference) {

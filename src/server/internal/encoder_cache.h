@@ -29,8 +29,13 @@ class EncoderCache final : public answer::EncoderSource {
   std::map<std::string, std::string> pipelines(const std::string& reference) override;
   std::string served_name(const std::string& reference) override;
 
-  /// Called once, before the first `find`.
+  /// Called once, before the first `find`. Without `remote` the samples tell which models are
+  /// served elsewhere all the same: they cannot be asked.
   void serve_from(std::unique_ptr<RemoteModels> remote, std::unique_ptr<ModelSamples> samples);
+  /// The models that are served elsewhere, where they are.
+  std::vector<RemoteModels::Listed> served() const;
+  /// The name of the default model; empty without one.
+  std::string default_name() const;
   /// Tells what served models answer as, until `stop_following` has returned.
   void start_following(std::function<void(const answer::ServedModel&)> tell);
   void stop_following();
@@ -47,6 +52,8 @@ class EncoderCache final : public answer::EncoderSource {
     bool opened = false;                        ///< guarded by the cache's mutex
   };
   Result<std::shared_ptr<encoder::Encoder>> find_local(const std::string& reference);
+  /// Of a version by which a model server made vectors, while nobody said where it is.
+  Result<std::shared_ptr<encoder::Encoder>> find_unattended(const std::string& reference);
   Result<std::shared_ptr<encoder::Encoder>> find_remote(const std::string& name,
                                                         const std::string& version);
   /// The registry's model, if vectors of its name and version were made by it or by nobody yet.

@@ -37,17 +37,39 @@ void EncoderCache::stop_following() {
   }
 }
 
+std::vector<RemoteModels::Listed> EncoderCache::served() const {
+  return remote_ == nullptr ? std::vector<RemoteModels::Listed>() : remote_->list();
+}
+
+std::string EncoderCache::default_name() const {
+  return registry_.default_name().value_or(remote_ == nullptr ? std::string() : remote_->first());
+}
+
 /// The default is the registry's; without one the first model that is served elsewhere.
 std::string EncoderCache::full_reference(const std::string& reference) const {
-  return !reference.empty() ? reference : registry_.default_name().value_or(remote_->first());
+  return !reference.empty() ? reference : default_name();
 }
 
 std::string EncoderCache::served_name(const std::string& reference) {
-  if (remote_ == nullptr) {
-    return {};
-  }
   const auto [name, version] = split_reference(full_reference(reference));
-  return version.empty() && remote_->has(name) ? name : std::string();
+  const bool served = version.empty() && ((remote_ != nullptr && remote_->has(name)) ||
+                                          (samples_ != nullptr && samples_->is_served(name)));
+  return served ? name : std::string();
+}
+
+Result<std::shared_ptr<encoder::Encoder>> EncoderCache::find_unattended(
+    const std::string& reference) {
+  if (registry_.find(reference)) {
+    auto copy =
+        reference.find('@') == std::string::npos ? find_local(reference) : find_copy(reference);
+    if (copy || copy.error().code != Code::FailedPrecondition) {
+      return copy;
+    }
+  }
+  return fail(Code::Unavailable,
+              "model '{}' is served elsewhere, and this process was not told where: `sibyl serve "
+              "--encoder {}=…` on this directory reaches it",
+              reference, reference.substr(0, reference.find('@')));
 }
 
 Result<std::shared_ptr<encoder::Encoder>> EncoderCache::find_copy(const std::string& reference) {

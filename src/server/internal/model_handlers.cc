@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "server/internal/handlers.h"
 #include "server/internal/model_import.h"
+#include "server/internal/model_source.h"
 #include "server/internal/replies.h"
 #include "server/internal/served_model_json.h"
 
@@ -38,7 +39,8 @@ void write_provenance(base::JsonWriter& json, const model::Provenance& provenanc
   json.end_object().end_object();
 }
 
-/// `newest` is the highest version of the entry's name, which the bare name stands for.
+/// `newest` is the highest version of the entry's name, which the bare name stands for; 0 where it
+/// stands for a model that is served elsewhere.
 void write_model(base::JsonWriter& json, const model::ModelEntry& entry, uint32_t newest,
                  const Call& call, bool with_provenance) {
   json.begin_object().key("id");
@@ -136,11 +138,18 @@ Result<Response> list_models(Services& services, const Call& call) {
   for (const model::ModelEntry& entry : entries) {
     newest[entry.name] = std::max(newest[entry.name], entry.version);
   }
+  const auto served = services.encoders->served();
+  for (const RemoteModels::Listed& model : served) {
+    newest[model.name] = 0;
+  }
   std::string body;
   base::JsonWriter json(body);
   json.begin_object().key("object").text("list").key("data").begin_array();
   for (const model::ModelEntry& entry : entries) {
     write_model(json, entry, newest[entry.name], call, false);
+  }
+  for (const RemoteModels::Listed& model : served) {
+    write_remote_model(json, model, services.encoders->default_name(), call.local());
   }
   json.end_array().end_object();
   return json_response(200, std::move(body));
@@ -152,6 +161,14 @@ Result<Response> get_model(Services& services, const Call& call) {
   }
   const auto entry = services.registry->find(call.captures[0]);
   if (!entry) {
+    for (const RemoteModels::Listed& model : services.encoders->served()) {
+      if (model.name == call.captures[0]) {
+        std::string body;
+        base::JsonWriter json(body);
+        write_remote_model(json, model, services.encoders->default_name(), call.local());
+        return json_response(200, std::move(body));
+      }
+    }
     return tl::unexpected<Error>(entry.error());
   }
   return reply_with(services, *entry, call, 200, true);
@@ -190,6 +207,16 @@ Result<Response> import_model(Services& services, const Call& call) {
   Result<model::ModelEntry> entry = fail(Code::Internal, "nothing was imported");
   if (!import->directory.empty()) {
     entry = services.registry->import(import->directory, import->name);
+  } else if (!import->address.empty()) {
+    ModelSourceOptions source = services.options.model_source;
+    if (!call.local()) {
+      source.api_key.clear();  // a peer over the network must not choose where our key is sent
+    }
+    auto fetched = fetch_model(import->address, source, call.stop);
+    if (!fetched) {
+      return pass_on(fetched, import->address);
+    }
+    entry = services.registry->import(fetched->path, import->name);
   } else {
     const base::TemporaryDirectory folder;
     if (auto built = assemble_model(*import, *services.uploads, folder.path()); !built) {

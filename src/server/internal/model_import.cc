@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "server/internal/model_source.h"
 
 namespace sibyl::server {
 namespace {
@@ -39,12 +40,6 @@ bool is_model_path(std::string_view path) {
 Result<std::string> directory_of(const std::string& uri, bool local) {
   static constexpr std::string_view kFile = "file://";
   std::string path = uri.starts_with(kFile) ? uri.substr(kFile.size()) : uri;
-  if (const size_t scheme = path.find("://"); scheme != std::string::npos) {
-    return fail_field(Code::Unimplemented, "uri",
-                      "importing from '{}' addresses is not built yet; import a directory, or "
-                      "upload its files and name them in 'files'",
-                      path.substr(0, scheme));
-  }
   if (!local) {
     return fail_field(Code::PermissionDenied, "uri",
                       "a directory of the server can be named by commands on its own machine "
@@ -99,6 +94,13 @@ Result<ModelImport> parse_model_import(std::string_view body, bool local) {
       return pass_on(named);
     }
     import.files = std::move(*named);
+    return import;
+  }
+  if (uri.find("://") != std::string::npos && !uri.starts_with("file://")) {
+    if (auto address = parse_model_address(uri); !address) {
+      return pass_on(address);
+    }
+    import.address = uri;
     return import;
   }
   auto directory = directory_of(uri, local);

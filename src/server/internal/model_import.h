@@ -11,15 +11,17 @@
 
 namespace sibyl::server {
 
-/// What POST /v1/models asks for: a directory of this machine, or files that were uploaded.
+/// What POST /v1/models asks for: a directory of this machine, an address elsewhere, or files that
+/// were uploaded.
 struct ModelImport {
   std::string name;
-  std::string directory;                     ///< absolute; empty: `files`
+  std::string directory;                     ///< absolute; empty: `address` or `files`
+  std::string address;                       ///< http(s):// or s3://
   std::map<std::string, std::string> files;  ///< path within the model -> upload id
 };
 
-/// `local`: the peer may name a directory. PermissionDenied when it may not, Unimplemented for
-/// addresses of other schemes, InvalidArgument for paths that lead out of the model.
+/// `local`: the peer may name a directory. PermissionDenied when it may not, InvalidArgument for
+/// addresses of other schemes and for paths that lead out of the model.
 Result<ModelImport> parse_model_import(std::string_view body, bool local);
 
 /// Puts the uploads where they belong, under `folder`.

@@ -1,5 +1,6 @@
 #include "server/internal/model_samples.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -120,6 +121,15 @@ std::optional<ModelSample> ModelSamples::find(const std::string& reference) cons
   const std::lock_guard lock(mutex_);
   const auto found = samples_.find(reference);
   return found == samples_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool ModelSamples::is_served(std::string_view reference) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(samples_, [reference](const auto& item) {
+    const std::string_view known = item.first;
+    return item.second.is_served &&
+           (known == reference || known.substr(0, known.find('@')) == reference);
+  });
 }
 
 Result<void> ModelSamples::put(const std::string& reference, ModelSample sample) {

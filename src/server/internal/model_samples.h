@@ -39,6 +39,8 @@ class ModelSamples {
   static Result<std::unique_ptr<ModelSamples>> open(std::string path);
 
   std::optional<ModelSample> find(const std::string& reference) const;
+  /// Whether a model server made vectors as `reference`, a version or a bare name.
+  bool is_served(std::string_view reference) const;
   /// Durable when it returns; ResourceExhausted above kModelsMax.
   Result<void> put(const std::string& reference, ModelSample sample);
 

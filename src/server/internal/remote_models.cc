@@ -62,6 +62,20 @@ RemoteModels::Entry* RemoteModels::entry_of(std::string_view name) const {
   return nullptr;
 }
 
+std::vector<RemoteModels::Listed> RemoteModels::list() const {
+  std::vector<Listed> all;
+  for (const auto& entry : entries_) {
+    const std::lock_guard lock(entry->mutex);
+    Listed one{entry->model->address().name, entry->model->address().text(), std::nullopt, false};
+    if (entry->served) {
+      one.info = entry->served->info;
+      one.answers = !entry->is_away;
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
 Result<RemoteModels::Served> RemoteModels::find(std::string_view name, std::string_view version) {
   Entry& entry = *entry_of(name);
   auto found = served_of(entry);

@@ -54,6 +54,15 @@ class RemoteModels {
   /// FailedPrecondition. Unavailable while it never answered.
   Result<Served> find(std::string_view name, std::string_view version);
 
+  struct Listed {
+    std::string name;
+    std::string address;
+    std::optional<encoder::EncoderInfo> info;  ///< none until it has answered
+    bool answers = false;                      ///< at the last look
+  };
+  /// In the order of `--encoder`. Nobody is asked.
+  std::vector<Listed> list() const;
+
   /// Looks at every model again and again and tells after each look what it is believed to answer
   /// as. Returns after the first look at each, so that a model that is there is used from the first
   /// request on.

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "base/json_writer.h"
-
 namespace sibyl::server {
 namespace {
 
@@ -17,6 +15,22 @@ void write_model(base::JsonWriter& json, const ServedModels::Model& model) {
 }
 
 }  // namespace
+
+void write_remote_model(base::JsonWriter& json, const RemoteModels::Listed& model,
+                        const std::string& default_name, bool local) {
+  json.begin_object().key("id").text(model.name).key("object").text("model");
+  json.key("created").integer(0).key("owned_by").text("sibyl").key("name").text(model.name);
+  if (model.info) {
+    json.key("version").text(model.info->version);
+    json.key("dimension").integer(static_cast<int64_t>(model.info->dimension));
+  }
+  json.key("kind").text("served").key("default").boolean(model.name == default_name);
+  json.key("served").boolean(true).key("answers").boolean(model.answers);
+  if (local) {
+    json.key("address").text(model.address);
+  }
+  json.end_object();
+}
 
 Response list_served_models(const ServedModels& served) {
   std::string body;
