@@ -65,8 +65,8 @@ class Api(unittest.TestCase):
                     self.assertEqual(lost(o, got), [])
 
     def test_a_misspelt_field_of_a_custom_resource_is_refused(self):
-        c.namespace("api")
-        o = json.loads(json.dumps(r.render(namespace="api")["SeldonDeployment", "sibyl-model-helpdesk"]))
+        c.namespace("misspelt")
+        o = json.loads(json.dumps(r.render(namespace="misspelt")["SeldonDeployment", "sibyl-model-helpdesk"]))
         o["spec"]["predictors"][0]["componentSpecs"][0]["nodeSelector"] = {}
         with self.assertRaises(c.Failed) as refused:
             c.kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-", stdin=json.dumps(o))
