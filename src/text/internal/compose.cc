@@ -12,7 +12,8 @@ namespace sibyl::text {
 
 void normalize_in_place(std::string& text, bool compose, bool compatible) {
   struct Free {
-    void operator()(utf8proc_uint8_t* bytes) const { std::free(bytes); }  // the library's malloc
+    // The library's malloc. NOLINTNEXTLINE(cppcoreguidelines-no-malloc)
+    void operator()(utf8proc_uint8_t* bytes) const { std::free(bytes); }
   };
   const int options = UTF8PROC_STABLE | (compose ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
                       (compatible ? UTF8PROC_COMPAT : 0);

@@ -36,8 +36,8 @@ bool SignStep::add(char sign, const std::string& content) {
 void SignStep::apply(std::string_view text, bool offsets, WordBuffer& out) const {
   for (size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < 0x80 && contents_[byte]) {
-      append_with_origin(*contents_[byte], i, i + 1, offsets, out);
+    if (const auto& content = contents_[byte & 0x7FU]; byte < 0x80 && content) {
+      append_with_origin(*content, i, i + 1, offsets, out);
     } else {
       append_with_origin(text.substr(i, 1), i, i + 1, offsets, out);
     }
