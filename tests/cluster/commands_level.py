@@ -168,7 +168,8 @@ class Submit(Commands):
             self.finish(step)
         c.wait("the run to end", lambda: self.state() == "Succeeded")
         self.assertEqual(json.loads(self.cluster("submit", self.plain, "--run", "run1").stdout)["state"], "done already")
-        self.cluster("logs", "run1", "--step", "train", expect=66)  # finished pods are gone
+        c.wait("finished pods to be gone", lambda: not self.pods("train", "Succeeded"))
+        self.cluster("logs", "run1", "--step", "train", expect=66)
 
     def state(self):
         runs = json.loads(self.cluster("status").stdout)["runs"]

@@ -110,13 +110,16 @@ TEST_F(UploadsTest, ModelsAreBuiltFromUploadsWithoutLeavingTheirFolder) {
 TEST(ModelImport, OnlyLocalPeersNameDirectories) {
   const auto code_of = [](const std::string& uri, bool local) {
     const auto import = parse_model_import(R"({"name": "m", "uri": ")" + uri + R"("})", local);
-    return import ? std::string(import->directory) : std::string(code_name(import.error().code));
+    return import ? import->directory + import->address
+                  : std::string(code_name(import.error().code));
   };
   EXPECT_EQ(code_of("/a/b", true), "/a/b");
   EXPECT_EQ(code_of("file:///a/b", true), "/a/b");
   EXPECT_EQ(code_of("/a/b", false), "permission-denied");
   EXPECT_EQ(code_of("a/b", true), "invalid-argument");
-  EXPECT_EQ(code_of("s3://bucket/m", true), "unimplemented");
+  EXPECT_EQ(code_of("s3://bucket/m", true), "s3://bucket/m");
+  EXPECT_EQ(code_of("https://models.example/m/3", false), "https://models.example/m/3");
+  EXPECT_NE(code_of("ftp://models.example/m", true), "ftp://models.example/m");
   EXPECT_FALSE(parse_model_import(R"({"name": "m"})", true));
   EXPECT_FALSE(parse_model_import(R"({"uri": "/a"})", true));
   EXPECT_FALSE(parse_model_import("[", true));
