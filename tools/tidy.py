@@ -74,7 +74,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("files", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     build = os.path.abspath(options.build)
     stamps = os.path.join(build, "tidy")
     os.makedirs(stamps, exist_ok=True)
