@@ -1,7 +1,6 @@
 #include "job/internal/model_store.h"
 
 #include <chrono>
-#include <thread>
 
 #include "store_double.h"
 
@@ -99,19 +98,18 @@ TEST_F(ModelStoreTest, NoVersionIsReplacedWhateverTheStoreKnowsOfConditions) {
 }
 
 TEST_F(ModelStoreTest, AClaimThatIsReplacedWithinTheSettlingIsSeen) {
-  for (const char* const conditions : {"ignored", "refused"}) {
-    double_->control({{"conditions", conditions}});
+  // Where conditions are ignored a claim is put twice, to see that they are.
+  for (const auto& [conditions, puts] : {std::pair("ignored", 2), std::pair("refused", 1)}) {
     name_ = std::string("raced-") + conditions;
+    double_->control({{"conditions", conditions},
+                      {"races",
+                       {{"bucket/prefix/models/" + name_ + "/1/claim",
+                         {{"puts", puts}, {"text", "another"}}}}}});
     const std::string folder = model("one");
-    std::thread other([this] {
-      while (text("1/claim").empty()) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      }
-      double_->control({{"put", {{"bucket/prefix/models/" + name_ + "/1/claim", "another"}}}});
-    });
-    const auto version = store(2).publish(name_, folder, *model::read_provenance(folder), {});
-    other.join();
+    const auto version = store(0.01).publish(name_, folder, *model::read_provenance(folder), {});
+    ASSERT_TRUE(version) << version.error().message;
     EXPECT_EQ(*version, "2") << conditions;
+    EXPECT_EQ(text("1/claim"), "another");
     EXPECT_EQ(text("1/model.safetensors"), "");
     EXPECT_EQ(text("2/model.safetensors"), "one");
   }

@@ -6,7 +6,8 @@
 
 Keys: access "test-key", secret "test-secret", region "eu-test-1". `/__control` (no signature) takes
 {"faults": [{"method", "match", "count", "status"|"code"|"cut"|"hang_s"|"lost"}], "page": 2, "ranges": false,
-"conditions": "known"|"ignored"|"refused" (412, none, 501), "endless": true (a listing of empty pages)} and
+"conditions": "known"|"ignored"|"refused" (412, none, 501), "endless": true (a listing of empty pages), "races":
+{key: {"puts": n, "text"}} (after the n-th put another's object stands there)} and
 gives back {"objects": {key: bytes}, "log": ["PUT key", …], "uploads": open multipart uploads}.
 """
 
@@ -31,6 +32,7 @@ class State:
         self.uploads = {}  # id -> (name, metadata, {number: bytes})
         self.faults, self.log, self.page, self.ranges = [], [], 1000, True
         self.conditions, self.endless = "known", False
+        self.races = {}  # "bucket/key" -> {"puts", "text"}
 
 
 def signature(method, path, query, headers, names, payload, time_text):
@@ -168,6 +170,7 @@ class Handler(BaseHTTPRequestHandler):
                 state.ranges = told.get("ranges", state.ranges)
                 state.conditions = told.get("conditions", state.conditions)
                 state.endless = told.get("endless", state.endless)
+                state.races = told.get("races", state.races)
                 for key, text in told.get("put", {}).items():
                     state.objects[key] = (text.encode(), '"put"', {})
                 if told.get("damage"):
@@ -220,7 +223,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def store(self, name, body, metadata, etag=None):
         etag = etag or f'"{hashlib.md5(body).hexdigest()}"'
-        self.state.objects[name] = (body, etag, metadata)
+        race = self.state.races.get(name, {"puts": 0})
+        race["puts"] -= 1
+        raced = race["puts"] == 0
+        self.state.objects[name] = (race["text"].encode(), '"raced"', {}) if raced else (body, etag, metadata)
         return self.reply(200, headers={"ETag": etag})
 
     def read(self, data, etag, metadata, cut):
