@@ -36,6 +36,18 @@ class MappedFile final : public FileView {
     return length_ == 0 ? std::string_view()
                         : std::string_view(static_cast<char*>(address_), length_);
   }
+  void expect(ReadPattern pattern, size_t offset, size_t length) const override {
+    if (offset >= length_) {
+      return;
+    }
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    const size_t begin = offset / page * page;
+    const size_t end = offset + std::min(length, length_ - offset);
+    const int advice = pattern == ReadPattern::Singly ? MADV_RANDOM
+                       : pattern == ReadPattern::Soon ? MADV_WILLNEED
+                                                      : MADV_NORMAL;
+    static_cast<void>(::madvise(static_cast<char*>(address_) + begin, end - begin, advice));
+  }
 
  private:
   void* address_;

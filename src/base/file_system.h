@@ -10,12 +10,21 @@
 
 namespace sibyl::base {
 
+/// How bytes of a file are going to be read.
+enum class ReadPattern {
+  Usual,   ///< The system reads on beyond what is touched, as far as it is set up to.
+  Singly,  ///< Here and there: nothing is read but what is touched.
+  Soon,    ///< All of it: reading begins now, and nobody waits for it.
+};
+
 /// Read-only bytes of a whole file, mapped by the real file system. Immutable; lives until the last
 /// holder lets go, also after the file is removed.
 class FileView {
  public:
   virtual ~FileView() = default;
   virtual std::string_view bytes() const = 0;
+  /// Changes how long reading takes and nothing else. Bytes beyond the end are passed over.
+  virtual void expect(ReadPattern /*pattern*/, size_t /*offset*/, size_t /*length*/) const {}
 };
 
 /// A file being written. Externally synchronised. Closing without `sync` promises nothing.

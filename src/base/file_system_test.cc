@@ -59,6 +59,21 @@ TEST(RealFileSystem, AnEmptyFileMapsToNoBytes) {
   EXPECT_EQ(text_of(path), "");
 }
 
+TEST(RealFileSystem, WhatIsSaidOfReadingChangesNoByte) {
+  const TemporaryDirectory folder;
+  const std::string path = join_path(folder.path(), "data");
+  const std::string text(20'000, 'x');
+  ASSERT_TRUE(replace_file(path, text));
+  const auto view = real_file_system().map(path);
+  ASSERT_TRUE(view);
+  for (const ReadPattern pattern : {ReadPattern::Singly, ReadPattern::Soon, ReadPattern::Usual}) {
+    (*view)->expect(pattern, 0, text.size());
+    (*view)->expect(pattern, 5'000, SIZE_MAX);
+    (*view)->expect(pattern, text.size(), 1);
+    EXPECT_EQ((*view)->bytes(), text);
+  }
+}
+
 TEST(RealFileSystem, FoldersAndPipesAreNotMapped) {
   const TemporaryDirectory folder;
   const auto as_file = real_file_system().map(folder.path());

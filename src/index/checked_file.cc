@@ -14,6 +14,9 @@ static_assert(std::endian::native == std::endian::little, "files are little-endi
 
 constexpr size_t kHeaderBytes = 32;
 constexpr size_t kEntryBytes = 24;
+/// What a check asks for before it needs it; no more, or the reads of searches would wait behind
+/// it.
+constexpr uint64_t kAheadBytes = 2 * kCheckedFileBlockBytes;
 
 uint64_t align_up(uint64_t value) {
   return (value + kCheckedFileAlignment - 1) / kCheckedFileAlignment * kCheckedFileAlignment;
@@ -94,6 +97,23 @@ Result<Header> decode_header(std::string_view bytes, const std::string& path,
     return damaged(path, "its sections do not end where the header says");
   }
   return header;
+}
+
+/// Blocks to be checked at once are read at once, as one stream; of the others a fault reads no
+/// more than `pattern` says.
+void announce(const base::FileView& file, uint64_t body_end,
+              const std::function<bool(uint64_t begin, uint64_t end)>& is_later,
+              base::ReadPattern pattern) {
+  const auto later_at = [&](uint64_t begin) {
+    return is_later(begin, std::min<uint64_t>(begin + kCheckedFileBlockBytes, body_end));
+  };
+  uint64_t end = 0;
+  for (uint64_t begin = 0; begin < body_end; begin = end) {
+    const bool later = later_at(begin);
+    for (end = begin; end < body_end && later_at(end) == later; end += kCheckedFileBlockBytes) {
+    }
+    file.expect(later ? pattern : base::ReadPattern::Soon, begin, end - begin);
+  }
 }
 
 /// `skip(begin, end)` leaves a block out.
@@ -213,7 +233,8 @@ Result<void> CheckedFileWriter::finish() {
 
 Result<CheckedFile> CheckedFile::open(std::shared_ptr<const base::FileView> file,
                                       const std::string& path, std::string_view magic,
-                                      uint32_t version, std::span<const uint32_t> later) {
+                                      uint32_t version, std::span<const uint32_t> later,
+                                      base::ReadPattern pattern) {
   std::string_view bytes = file->bytes();
   Result<Header> header = decode_header(bytes, path, magic, version);
   if (!header) {
@@ -229,6 +250,9 @@ Result<CheckedFile> CheckedFile::open(std::shared_ptr<const base::FileView> file
     }
     return false;
   };
+  if (!later.empty()) {
+    announce(*file, header->body_end, is_later, pattern);
+  }
   if (Result<void> checked = check_blocks(bytes, header->body_end, path, is_later); !checked) {
     return pass_on(checked);
   }
@@ -248,8 +272,9 @@ Result<CheckedFile> CheckedFile::open(std::shared_ptr<const base::FileView> file
   return opened;
 }
 
-Result<void> check_container(std::string_view bytes, const std::string& path,
+Result<void> check_container(const base::FileView& file, const std::string& path,
                              const std::function<bool()>& stopped) {
+  const std::string_view bytes = file.bytes();
   if (bytes.size() < kHeaderBytes) {
     return damaged(path, "it is cut off");
   }
@@ -260,7 +285,10 @@ Result<void> check_container(std::string_view bytes, const std::string& path,
     return pass_on(header);
   }
   bool is_stopped = false;
-  Result<void> checked = check_blocks(bytes, header->body_end, path, [&](uint64_t, uint64_t) {
+  Result<void> checked = check_blocks(bytes, header->body_end, path, [&](uint64_t begin, uint64_t) {
+    if (begin % kAheadBytes == 0) {
+      file.expect(base::ReadPattern::Soon, begin, 2 * kAheadBytes);
+    }
     is_stopped = is_stopped || (stopped && stopped());
     return is_stopped;
   });
@@ -268,6 +296,13 @@ Result<void> check_container(std::string_view bytes, const std::string& path,
     return fail(Code::Interrupted, "the check of {} was stopped", path);
   }
   return checked;
+}
+
+void CheckedFile::expect(base::ReadPattern pattern, std::string_view part) const {
+  const std::string_view bytes = file_->bytes();
+  if (part.data() >= bytes.data() && part.data() < bytes.data() + bytes.size()) {
+    file_->expect(pattern, static_cast<size_t>(part.data() - bytes.data()), part.size());
+  }
 }
 
 std::string_view CheckedFile::section(uint32_t id) const {

@@ -67,10 +67,11 @@ class CheckedFile {
  public:
   /// Checks every byte, but for the blocks that lie wholly inside of the sections `later`: those
   /// are for check_container, before which nobody may take them for whole. DataLoss with the path
-  /// and the place of the damage.
+  /// and the place of the damage. `pattern` is how the blocks that are not checked will be read.
   static Result<CheckedFile> open(std::shared_ptr<const base::FileView> file,
                                   const std::string& path, std::string_view magic, uint32_t version,
-                                  std::span<const uint32_t> later = {});
+                                  std::span<const uint32_t> later = {},
+                                  base::ReadPattern pattern = base::ReadPattern::Usual);
   /// Empty when there is no such section.
   std::string_view section(uint32_t id) const;
   /// The section as `count` values of T; false when its size is another one.
@@ -84,6 +85,8 @@ class CheckedFile {
     return true;
   }
   const std::string& path() const { return path_; }
+  /// How a part of a section will be read.
+  void expect(base::ReadPattern pattern, std::string_view part) const;
 
  private:
   struct Section {
@@ -96,9 +99,9 @@ class CheckedFile {
   std::vector<Section> sections_;
 };
 
-/// Checks every block of an opened container. Interrupted once `stopped` (asked between blocks, may
-/// be empty) says so.
-Result<void> check_container(std::string_view bytes, const std::string& path,
+/// Checks every block of an opened container, and reads ahead of itself. Interrupted once `stopped`
+/// (asked between blocks, may be empty) says so.
+Result<void> check_container(const base::FileView& file, const std::string& path,
                              const std::function<bool()>& stopped = {});
 
 /// The DataLoss of a damaged file, in the words of all readers.

@@ -1,6 +1,7 @@
 #include "index/checked_file.h"
 
 #include <algorithm>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -52,20 +53,59 @@ TEST(CheckedFile, BlocksInsideOfSectionsForLaterAreLeftToCheckContainer) {
     return CheckedFile::open(memory_view(contents), "test.file", kMagic, 7, kLater).has_value();
   };
   EXPECT_TRUE(opens(bytes));
-  EXPECT_TRUE(check_container(bytes, "test.file"));
+  EXPECT_TRUE(check_container(MemoryView(bytes), "test.file"));
   // Sections 2 and 3 begin close to the first and the fourth block.
   for (size_t block = 0; block < 6; ++block) {
     std::string damaged = bytes;
     damaged[block * kCheckedFileBlockBytes + kCheckedFileBlockBytes / 2] ^= 1;
     EXPECT_EQ(opens(damaged), block == 1 || block == 2) << "block " << block;
-    const auto checked = check_container(damaged, "test.file");
+    const auto checked = check_container(MemoryView(damaged), "test.file");
     ASSERT_FALSE(checked);
     EXPECT_EQ(checked.error().code, Code::DataLoss);
     EXPECT_NE(checked.error().message.find("test.file"), std::string::npos);
   }
-  EXPECT_EQ(check_container(bytes, "test.file", [] { return true; }).error().code,
+  EXPECT_EQ(check_container(MemoryView(bytes), "test.file", [] { return true; }).error().code,
             Code::Interrupted);
-  EXPECT_FALSE(check_container(bytes.substr(0, 20), "test.file"));
+  EXPECT_FALSE(check_container(MemoryView(bytes.substr(0, 20)), "test.file"));
+}
+
+/// Remembers how each block was said to be read, the last word counting.
+class WatchedView final : public base::FileView {
+ public:
+  explicit WatchedView(std::string bytes) : bytes_(std::move(bytes)) {}
+  std::string_view bytes() const override { return bytes_; }
+  void expect(base::ReadPattern pattern, size_t offset, size_t length) const override {
+    const size_t end = std::min(bytes_.size(), offset + length);
+    for (size_t at = offset; at < end; at += kCheckedFileBlockBytes) {
+      said[at / kCheckedFileBlockBytes] = pattern;
+    }
+  }
+  mutable std::map<size_t, base::ReadPattern> said;
+
+ private:
+  std::string bytes_;
+};
+
+TEST(CheckedFile, WhatIsCheckedAtOnceIsReadAheadAndTheRestAsItIsUsed) {
+  using base::ReadPattern;
+  const std::string large(3 * kCheckedFileBlockBytes, 'x');
+  const auto view = std::make_shared<WatchedView>(make_file({"one", large, large, "last"}));
+  constexpr uint32_t kLater[] = {2};
+  ASSERT_TRUE(
+      CheckedFile::open(view, "test.file", kMagic, 7, kLater, ReadPattern::Singly).has_value());
+  const std::map<size_t, ReadPattern> expected = {
+      {0, ReadPattern::Soon}, {1, ReadPattern::Singly}, {2, ReadPattern::Singly},
+      {3, ReadPattern::Soon}, {4, ReadPattern::Soon},   {5, ReadPattern::Soon},
+      {6, ReadPattern::Soon}};
+  EXPECT_EQ(view->said, expected);
+  ASSERT_TRUE(check_container(*view, "test.file"));
+  for (const auto& [block, pattern] : view->said) {
+    EXPECT_EQ(pattern, ReadPattern::Soon) << "block " << block;
+  }
+  // Small files are opened whole: nothing is said of them.
+  const auto small = std::make_shared<WatchedView>(make_file({"one"}));
+  ASSERT_TRUE(CheckedFile::open(small, "test.file", kMagic, 7).has_value());
+  EXPECT_TRUE(small->said.empty());
 }
 
 TEST(CheckedFile, EveryFlippedBitIsFoundAndTheFileNamed) {

@@ -13,8 +13,8 @@ namespace {
 class ExactIndex final : public VectorIndex {
  public:
   ExactIndex(CheckedFile file, VectorMeta meta, std::span<const uint32_t> first,
-             std::span<const float> data)
-      : file_(std::move(file)), meta_(meta), first_(first), data_(data) {}
+             std::span<const float> data, bool later)
+      : file_(std::move(file)), meta_(meta), first_(first), data_(data), later_(later) {}
 
   size_t rows() const override { return meta_.rows; }
   size_t vectors() const override { return meta_.vectors; }
@@ -55,6 +55,7 @@ class ExactIndex final : public VectorIndex {
 
  private:
   static constexpr size_t kBlock = 256;
+  static constexpr size_t kAhead = 16 * kBlock;
 
   /// Blocks of vectors cut across rows: one kernel call serves many short rows.
   void scan_all(std::span<const float> query, simd::TopK& best) const {
@@ -62,6 +63,12 @@ class ExactIndex final : public VectorIndex {
     size_t row = 0;
     float row_score = kNoVector;
     for (size_t begin = 0; begin < meta_.vectors; begin += kBlock) {
+      if (later_ && begin % kAhead == 0) {
+        const size_t floats = std::min(2 * kAhead, meta_.vectors - begin) * meta_.dimension;
+        file_.expect(base::ReadPattern::Soon,
+                     {reinterpret_cast<const char*>(data_.data() + begin * meta_.dimension),
+                      floats * sizeof(float)});
+      }
       const size_t count = std::min<size_t>(kBlock, meta_.vectors - begin);
       simd::dot_many(query.data(), data_.data() + begin * meta_.dimension, count, meta_.dimension,
                      meta_.dimension, scores.data());
@@ -106,6 +113,7 @@ class ExactIndex final : public VectorIndex {
   VectorMeta meta_;
   std::span<const uint32_t> first_;
   std::span<const float> data_;
+  bool later_;  ///< Its vectors may still lie on the disk, and faults read no more than they must.
 };
 
 }  // namespace
@@ -115,7 +123,8 @@ Result<std::unique_ptr<VectorIndex>> open_exact_index(std::shared_ptr<const base
   constexpr std::array kLater = {kVectorData};
   Result<CheckedFile> opened =
       CheckedFile::open(std::move(file), path, kVectorMagic, kVectorVersion,
-                        later ? std::span<const uint32_t>(kLater) : std::span<const uint32_t>());
+                        later ? std::span<const uint32_t>(kLater) : std::span<const uint32_t>(),
+                        base::ReadPattern::Singly);
   if (!opened) {
     return pass_on(opened);
   }
@@ -140,7 +149,7 @@ Result<std::unique_ptr<VectorIndex>> open_exact_index(std::shared_ptr<const base
       !std::is_sorted(first.begin(), first.end())) {
     return damaged(path, "the rows' places of vectors do not ascend");
   }
-  return std::make_unique<ExactIndex>(std::move(*opened), about, first, data);
+  return std::make_unique<ExactIndex>(std::move(*opened), about, first, data, later);
 }
 
 }  // namespace sibyl::index

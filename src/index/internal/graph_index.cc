@@ -65,8 +65,11 @@ void GraphIndex::copy_nodes(const std::stop_token& stop) {
     }
     const size_t last = std::min(first + kNodesAStep, file_nodes_.count);
     const size_t at = first * file_nodes_.node_bytes;
-    std::memcpy(arena_.data() + at, file_nodes_.nodes + at,
-                (last - first) * file_nodes_.node_bytes);
+    const size_t bytes = (last - first) * file_nodes_.node_bytes;
+    file_.expect(base::ReadPattern::Soon,
+                 {reinterpret_cast<const char*>(file_nodes_.nodes + at),
+                  std::min(2 * bytes, file_nodes_.count * file_nodes_.node_bytes - at)});
+    std::memcpy(arena_.data() + at, file_nodes_.nodes + at, bytes);
     if (!file_nodes_.is_checked && !are_neighbours_right(file_nodes_, arena_.data(), first, last)) {
       return;  // the check of the file will tell
     }

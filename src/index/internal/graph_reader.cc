@@ -96,7 +96,8 @@ Result<std::unique_ptr<VectorIndex>> open_graph_index(std::shared_ptr<const base
   constexpr std::array kLater = {kGraphNodes};
   Result<CheckedFile> opened =
       CheckedFile::open(std::move(file), path, kGraphMagic, kGraphVersion,
-                        later ? std::span<const uint32_t>(kLater) : std::span<const uint32_t>());
+                        later ? std::span<const uint32_t>(kLater) : std::span<const uint32_t>(),
+                        base::ReadPattern::Singly);
   if (!opened) {
     return pass_on(opened);
   }

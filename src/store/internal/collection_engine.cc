@@ -170,7 +170,7 @@ Result<void> verify_file(const ManifestFile& file, std::shared_ptr<const base::F
     return opened ? Result<void>() : pass_on(opened);
   }
   if (is_derived_kind(file.kind) && vectors == nullptr) {
-    return index::check_container(view->bytes(), path);  // it is not opened yet
+    return index::check_container(*view, path);  // it is not opened yet
   }
   auto opened = vectors != nullptr ? open_derived(file.kind, std::move(view), path, vectors)
                                    : index::open_exact_index(std::move(view), path);

@@ -94,7 +94,7 @@ Result<void> CollectionEngine::check_indexes(Operations::Running& operation) {
   while (!unchecked_indexes_.empty()) {
     const std::string& name = unchecked_indexes_.back();
     auto view = folder_.map(name);
-    Result<void> checked = view ? index::check_container((*view)->bytes(), folder_.path_of(name),
+    Result<void> checked = view ? index::check_container(**view, folder_.path_of(name),
                                                          [&] { return operation.stopped(); })
                                 : pass_on(view);
     if (!checked && checked.error().code == Code::Interrupted) {
@@ -128,7 +128,7 @@ Result<void> CollectionEngine::check_files(Operations::Running& operation) {
   while (!unchecked_.empty()) {
     const UncheckedFile& file = unchecked_.back();
     Result<void> checked =
-        index::check_container(file.view->bytes(), file.path, [&] { return operation.stopped(); });
+        index::check_container(*file.view, file.path, [&] { return operation.stopped(); });
     if (!checked && checked.error().code == Code::Interrupted) {
       return checked;
     }
@@ -143,6 +143,7 @@ Result<void> CollectionEngine::check_files(Operations::Running& operation) {
       }
       return tl::unexpected<Error>(std::move(error));
     }
+    file.view->expect(base::ReadPattern::Usual, 0, file.view->bytes().size());
     unchecked_.pop_back();
   }
   return {};

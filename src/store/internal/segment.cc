@@ -13,8 +13,8 @@ Result<std::shared_ptr<const Segment>> Segment::open(std::shared_ptr<const base:
       unchecked.push_back(kRowsColumns + 2 * i + 1);
     }
   }
-  Result<index::CheckedFile> opened =
-      index::CheckedFile::open(std::move(file), path, kRowsMagic, kRowsVersion, unchecked);
+  Result<index::CheckedFile> opened = index::CheckedFile::open(
+      std::move(file), path, kRowsMagic, kRowsVersion, unchecked, base::ReadPattern::Singly);
   if (!opened) {
     return pass_on(opened);
   }
