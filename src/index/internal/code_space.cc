@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simd/code_distance.h"
 #include "simd/distance.h"
 
 namespace sibyl::index {
@@ -22,6 +23,29 @@ void scale_extreme(std::vector<float>& numbers) {
 }
 
 }  // namespace
+
+void CodeSpace::prepare_queries() {
+  byte_axes.assign(axes.size(), 0);
+  axis_steps.assign(head(), 0.0F);
+  for (size_t i = 0; i < head(); ++i) {
+    const float* axis = axes.data() + i * dimension();
+    const float step = simd::greatest_magnitude(axis, dimension()) / 127.0F;
+    if (step > 0) {
+      axis_steps[i] = step;
+      simd::round_to_bytes(axis, dimension(), 1.0F / step, byte_axes.data() + i * dimension());
+    }
+  }
+  columns.resize(centroids.size());
+  size_t first = 0;
+  for (const size_t size : group_size) {
+    for (size_t c = 0; c < size; ++c) {
+      for (size_t j = 0; j < 16; ++j) {
+        columns[(first + c) * 16 + j] = centroids[first * 16 + j * size + c];
+      }
+    }
+    first += size;
+  }
+}
 
 bool CodeQuery::prepare(const CodeSpace& space, std::span<const float> query) {
   dimension_ = space.dimension();
@@ -44,78 +68,53 @@ bool CodeQuery::prepare(const CodeSpace& space, std::span<const float> query) {
   product_share_ = l2 ? -2.0F : -1.0F;
   // sqrt(1/12) of a step a number, in two codes.
   deviation_share_ = (l2 ? 2.0F : 1.0F) * std::sqrt(squared / 6.0F);
-  make_wide();
+  most_ = simd::greatest_magnitude(numbers_.data(), dimension_);
+  make_wide(squared);
   make_table(space);
   return true;
 }
 
-void CodeQuery::make_wide() {
+void CodeQuery::make_wide(float squared) {
   const size_t room = (dimension_ + simd::kWideDotStep - 1) / simd::kWideDotStep;
   wide_.assign(room * simd::kWideDotStep, 0);
-  float most = 0;
-  float sum = 0;
-  for (const float number : numbers_) {
-    most = std::max(most, std::fabs(number));
-    sum += std::fabs(number);
-  }
-  if (most <= 0) {
+  if (most_ <= 0) {
     return;
   }
-  // Rounding may add half a unit a number: that stays below 2^24 - 2^14.
-  const float factor = std::min(32767.0F / most, 16700000.0F / sum);
-  for (size_t i = 0; i < dimension_; ++i) {
-    wide_[i] = static_cast<int16_t>(std::lrint(numbers_[i] * factor));
-  }
+  // The magnitudes' sum is at most the root of their number times the length. Rounding may add half
+  // a unit a number: that stays below 2^24 - 2^14.
+  const float sum_most = std::sqrt(static_cast<float>(dimension_) * squared) * 1.0001F;
+  const float factor = std::min(32767.0F / most_, 16700000.0F / sum_most);
+  simd::round_to_shorts(numbers_.data(), dimension_, factor, wide_.data());
   product_share_ /= factor;
 }
 
+/// The query's numbers along the axes come from bytes of both: that is off by about a hundredth,
+/// where the codes of the neighbours' directions are off by a third.
 void CodeQuery::make_table(const CodeSpace& space) {
   const size_t groups = space.groups();
   table_ = {};
   if (groups == 0) {
     return;
   }
-  head_.resize(space.head());
-  simd::dot_many(numbers_.data(), space.axes.data(), space.head(), dimension_, dimension_,
-                 head_.data());
-  products_.resize(groups * 16);
-  const float* centroid = space.centroids.data();
-  const float* numbers = head_.data();
-  float range = 0;
-  for (size_t g = 0; g < groups; ++g) {
-    const size_t size = space.group_size[g];
-    float* products = products_.data() + g * 16;
-    float least = 3.4e38F;
-    float most = -3.4e38F;
-    for (size_t j = 0; j < 16; ++j) {
-      float sum = 0;
-      for (size_t c = 0; c < size; ++c) {
-        sum += numbers[c] * *centroid++;
-      }
-      products[j] = sum;
-      least = std::min(least, sum);
-      most = std::max(most, sum);
-    }
-    for (size_t j = 0; j < 16; ++j) {
-      products[j] -= least;
-    }
-    table_.offset += least;
-    range = std::max(range, most - least);
-    numbers += size;
+  bytes_.assign(dimension_, 0);
+  const float step = most_ / 127.0F;
+  if (step > 0) {
+    simd::round_to_bytes(numbers_.data(), dimension_, 1.0F / step, bytes_.data());
   }
+  byte_head_.resize(space.head());
+  simd::byte_dot_many(bytes_.data(), space.byte_axes.data(), space.head(), dimension_, dimension_,
+                      byte_head_.data());
+  head_.resize(space.head());
+  for (size_t i = 0; i < head_.size(); ++i) {
+    head_[i] = static_cast<float>(byte_head_[i]) * (space.axis_steps[i] * step);
+  }
+  products_.resize(groups * 16);
   const size_t rounded =
       (groups + simd::kScanGroupsStep - 1) / simd::kScanGroupsStep * simd::kScanGroupsStep * 16;
   entries_.assign(rounded + 63, 0);
   const size_t shift = (64 - reinterpret_cast<uintptr_t>(entries_.data()) % 64) % 64;
-  uint8_t* entries = entries_.data() + shift;
-  table_.entries = entries;
-  table_.groups = groups;
-  table_.step = range / 255.0F;
-  const float factor = range > 0 ? 255.0F / range : 0.0F;
-  for (size_t i = 0; i < groups * 16; ++i) {
-    const float entry = products_[i] * factor + 0.5F;
-    entries[i] = entry < 255.0F ? static_cast<uint8_t>(std::max(entry, 0.0F)) : 255;
-  }
+  table_ = simd::make_scan_table({space.columns.data(), space.group_size.data(), groups},
+                                 head_.data(), products_.data(), entries_.data() + shift);
 }
 
 }  // namespace sibyl::index

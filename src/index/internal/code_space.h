@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "index/neighbour_graph.h"
-#include "simd/neighbour_scan.h"
+#include "simd/scan_table.h"
 
 // What the codes of a graph index are made in (docs/formats/graph-index.md, "Codes"): directions
 // between neighbours are projected on their principal axes, and groups of one, two or four of these
@@ -23,6 +23,12 @@ struct CodeSpace {
   std::vector<uint8_t> group_size;  ///< Numbers of each group, in order of the axes.
   std::vector<float> centroids;     ///< For each group 16 x its size.
 
+  // What queries read of it, made by prepare_queries.
+  std::vector<int8_t> byte_axes;  ///< [head() x dimension], each axis in steps of its own.
+  std::vector<float> axis_steps;  ///< [head()]
+  std::vector<float> columns;     ///< Number i in centroid j of its group, [head() x 16].
+
+  void prepare_queries();
   size_t dimension() const { return mean.size(); }
   size_t groups() const { return group_size.size(); }
   size_t head() const { return mean.empty() ? 0 : axes.size() / mean.size(); }
@@ -31,7 +37,8 @@ struct CodeSpace {
 /// A query as the codes see it. Reused from query to query by one thread.
 class CodeQuery {
  public:
-  /// False when the query's numbers are not finite or too great: codes then say nothing.
+  /// False when the query's numbers are not finite or too great: codes then say nothing. The space
+  /// is prepared for queries.
   bool prepare(const CodeSpace& space, std::span<const float> query);
 
   const simd::ScanTable& table() const { return table_; }
@@ -52,15 +59,18 @@ class CodeQuery {
   float own_deviation(float step) const { return deviation_share_ * step; }
 
  private:
+  void make_wide(float squared);
   void make_table(const CodeSpace& space);
-  void make_wide();
 
   size_t dimension_ = 0;
   float constant_ = 0;
   float length_share_ = 0;
   float product_share_ = 0;
   float deviation_share_ = 0;
+  float most_ = 0;  ///< Greatest magnitude of the numbers.
   std::vector<float> numbers_;
+  std::vector<int8_t> bytes_;  ///< The numbers in steps of most_ / 127.
+  std::vector<int32_t> byte_head_;
   std::vector<float> head_;
   std::vector<float> products_;
   std::vector<uint8_t> entries_;  ///< With room to align.

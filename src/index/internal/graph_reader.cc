@@ -56,7 +56,11 @@ bool read_space(const CheckedFile& file, const GraphMeta& meta, CodeSpace& space
   space.axes.assign(axes.begin(), axes.end());
   space.group_size.assign(groups.begin(), groups.end());
   space.centroids.assign(centroids.begin(), centroids.end());
-  return head == meta.head;
+  if (head != meta.head) {
+    return false;
+  }
+  space.prepare_queries();
+  return true;
 }
 
 /// Views of the nodes; every number of a node is in bounds, or, with `later`, judged in each walk.

@@ -108,6 +108,7 @@ Result<void> GraphWriter::encode(const NeighbourGraph& graph) {
       return trained;
     }
   }
+  space_.prepare_queries();
   GraphEncoder encoder(space_, vectors_, graph);
   layout_ = encoder.layout();
   Result<void> done = check_memory(count * (layout_.bytes() + space_.head() * sizeof(float)) +
