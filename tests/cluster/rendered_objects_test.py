@@ -167,6 +167,20 @@ class Training(unittest.TestCase):
         self.assertEqual(spec["ttlStrategy"], {"secondsAfterSuccess": 86400, "secondsAfterFailure": 604800})
         self.assertEqual(spec["podGC"], {"strategy": "OnPodSuccess"})
 
+    def test_a_schedule_has_the_steps_in_itself(self):
+        """Argo's controller would look for a template that Helm makes after the schedule, and again 20 minutes later."""
+        for kind in ("supervised", "coldstart"):
+            job = {"kind": kind, "name": "helpdesk", "data": {"collection": "faq"}}
+            objects = r.render(values={"retraining": {"kind": kind, "schedules": ["0 3 * * 0"], "job": job}})
+            schedule = objects["CronWorkflow", "sibyl-retraining"]["spec"]
+            spec, template = schedule["workflowSpec"], objects["WorkflowTemplate", f"sibyl-{kind}"]["spec"]
+            (parameter,) = spec["arguments"]["parameters"]
+            self.assertEqual(json.loads(parameter["value"]), job)
+            parameter["value"] = ""
+            self.assertEqual(spec, template)
+            labels = schedule["workflowMetadata"]["labels"]
+            self.assertEqual((labels["app.kubernetes.io/instance"], labels["sibyl.dev/kind"]), ("sibyl", kind))
+
     def test_lost_nodes_are_tried_again_and_bugs_are_not(self):
         """The expression, with each end of a pod that Kubernetes and Argo report."""
         expression = " ".join(self.step("train")["retryStrategy"]["expression"].split())
@@ -367,6 +381,23 @@ class Security(unittest.TestCase):
                 for rule in role["rules"]:
                     self.assertNotIn("*", rule["verbs"] + rule["resources"] + rule["apiGroups"])
             self.assertFalse([k for k, _ in objects if k.startswith("Cluster")])
+
+    def test_argos_container_reports_with_a_token_of_its_own(self):
+        objects = r.render()
+        account = objects["ServiceAccount", "sibyl-executor"]["metadata"]["annotations"]
+        token = account["workflows.argoproj.io/service-account-token.name"]
+        secret = objects["Secret", token]
+        self.assertEqual(secret["type"], "kubernetes.io/service-account-token")
+        self.assertEqual(secret["metadata"]["annotations"], {"kubernetes.io/service-account.name": "sibyl-executor"})
+        (rule,) = objects["Role", "sibyl-executor"]["rules"]
+        wanted = {"apiGroups": ["argoproj.io"], "resources": ["workflowtaskresults"], "verbs": ["create", "patch"]}
+        self.assertEqual(rule, wanted)
+        for (kind, name), o in objects.items():
+            if kind == "WorkflowTemplate":
+                self.assertEqual(o["spec"]["executor"], {"serviceAccountName": "sibyl-executor"}, name)
+            if kind == "RoleBinding":
+                self.assertEqual(o["roleRef"]["name"], name)
+                self.assertEqual([x["name"] for x in o["subjects"]], [name])
 
     def test_secrets_are_named_and_not_held(self):
         objects = r.render(values=EVERYTHING)
