@@ -2,50 +2,51 @@
 """Argo's own controller: a workflow runs through, lost nodes are survived, bugs not repeated, the GPU node goes."""
 
 import json
-import os
-import time
 import unittest
 
 import cluster as c
 import rendering as r
-from pools import APART
 
 SHUTDOWN = "Pod was terminated in response to imminent node shutdown."
 HELD = ("--set-string", r"trainer.podAnnotations.sim\.sibyl\.dev/hold=true", "--set", "trainer.backoff.duration=1s")
+
+
+def on(*cloud):
+    """The nodes that a test begins with, where they are not GKE's."""
+
+    def marked(test):
+        test.cloud = cloud
+        return test
+
+    return marked
 
 
 class Runs(unittest.TestCase):
     """A run of Argo's, and what its simulated pods do."""
 
     def setUp(self):
-        self.space = "a-" + self.id().rsplit("test_", 1)[1].replace("_", "-")[:50]
-        self.pools()
-        c.namespace(self.space)
+        name = self.id().rsplit("test_", 1)[1]
+        c.fresh_pools(*getattr(getattr(self, "test_" + name), "cloud", ["gke"]))
+        self.space = c.namespace("a-" + name.replace("_", "-")[:50])
 
-    def tearDown(self):
-        c.clean()
-
-    def pools(self):
-        c.fresh_pools("gke")
-
-    def start(self, *arguments, kind="supervised"):
+    def install(self, *arguments):
         c.run("helm", "install", "sibyl", r.CHART, "-n", self.space, *arguments)
-        c.wait("the executor's token", lambda: c.get("secret", "sibyl-executor-token", "-n", self.space).get("data"))
-        c.apply(
-            {
-                "apiVersion": "argoproj.io/v1alpha1",
-                "kind": "Workflow",
-                "metadata": {"name": "run1", "namespace": self.space},
-                "spec": {"workflowTemplateRef": {"name": f"sibyl-{kind}"}},
-            },
-            namespace=self.space,
-        )
+
+    def start(self, *arguments, kind="supervised", **spec):
+        self.install(*arguments)
+        c.wait("the executor's token", lambda: c.get("secret", "sibyl-executor-token", self.space).get("data"))
+        self.submit("run1", kind, **spec)
+
+    def submit(self, name, kind, **spec):
+        c.until_argo_knows(self.space, f"sibyl-{kind}")
+        spec = {"workflowTemplateRef": {"name": f"sibyl-{kind}"}, **spec}
+        meta = {"name": name, "namespace": self.space}
+        c.create({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": meta, "spec": spec})
 
     def pods(self, step, phases=("Running",)):
-        found = c.get("pods", "-n", self.space, "-l", "workflows.argoproj.io/workflow=run1")["items"]
         return [
             p
-            for p in found
+            for p in c.items("pods", self.space, "workflows.argoproj.io/workflow=run1")
             if f".{step}" in p["metadata"]["annotations"]["workflows.argoproj.io/node-name"]
             and p["status"].get("phase") in phases
         ]
@@ -55,12 +56,11 @@ class Runs(unittest.TestCase):
         return c.wait(f"{step} to run", lambda: [p for p in self.pods(step) if p["metadata"]["uid"] not in seen])[0]
 
     def phase(self):
-        return c.get("workflow", "run1", "-n", self.space).get("status", {}).get("phase")
+        return c.get("workflow", "run1", self.space).get("status", {}).get("phase")
 
     def end(self):
-        return c.wait(
-            "the workflow to end", lambda: (lambda p: p in ("Succeeded", "Failed", "Error") and p)(self.phase())
-        )
+        ended = ("Succeeded", "Failed", "Error")
+        return c.wait("the workflow to end", lambda: (lambda p: p in ended and p)(self.phase()))
 
     def through(self, *steps):
         for step in steps:
@@ -82,9 +82,10 @@ class Argo(Runs):
         c.finish(train, "Succeeded", 0)
         self.through("evaluate", "publish", "deploy")
         self.assertEqual(self.end(), "Succeeded")
+        c.wait("finished pods to be gone", lambda: not self.pods("", ("Succeeded",)))
         live = [
             p["metadata"]["name"]
-            for p in c.get("pods", "-A", "--field-selector", f"spec.nodeName={c.gpu()}")["items"]
+            for p in c.items("pods", fields=f"spec.nodeName={c.gpu()}")
             if p["status"]["phase"] not in ("Succeeded", "Failed")
         ]
         self.assertEqual(live, [])
@@ -92,14 +93,22 @@ class Argo(Runs):
         self.assertTrue(may, why)
 
     def test_a_node_that_shuts_down(self):
-        self.start("-f", r.QUESTION_ANSWERING, *HELD)
+        # A step whose lists are empty has none: it must not get what others have.
+        none = "question-answering.{}.supervised.publish={}"
+        empty = ("--set-json", none.format("nodeSelector", "{}"), "--set-json", none.format("tolerations", "[]"))
+        self.start("-f", r.QUESTION_ANSWERING, *empty, *HELD)
         self.through("prepare")
         first = self.running("train")
         c.finish(first, "Failed", 137, SHUTDOWN)
         second = self.running("train", but=[first])
         c.finish(second, "Failed", 75)
         c.finish(self.running("train", but=[first, second]), "Succeeded", 0)
-        self.through("evaluate", "publish", "deploy")
+        self.through("evaluate")
+        publish = self.running("publish")
+        self.assertFalse(publish["spec"].get("nodeSelector"))
+        self.assertNotIn("nvidia.com/gpu", [t.get("key") for t in publish["spec"]["tolerations"]])
+        c.finish(publish, "Succeeded", 0)
+        self.through("deploy")
         self.assertEqual(self.end(), "Succeeded")
 
     def test_a_failing_program_is_not_repeated(self):
@@ -107,11 +116,11 @@ class Argo(Runs):
         self.through("prepare")
         c.finish(self.running("train"), "Failed", 65)
         self.assertEqual(self.end(), "Failed")
-        nodes = c.get("workflow", "run1", "-n", self.space)["status"]["nodes"].values()
+        nodes = c.get("workflow", "run1", self.space)["status"]["nodes"].values()
         self.assertEqual(len([n for n in nodes if n["type"] == "Pod" and n["displayName"].startswith("train")]), 1)
 
+    @on("gke", "--spot")
     def test_it_falls_back_to_another_pool(self):
-        c.fresh_pools("gke", "--spot")
         self.start("-f", r.preset("gke-spot"), "--set", "trainer.fallback.after=1", *HELD)
         self.through("prepare")
         first = self.running("train")
@@ -130,24 +139,19 @@ class Argo(Runs):
             main = next(x for x in pod["spec"]["containers"] if x["name"] == "main")
             mounted = [m["mountPath"] for m in main["volumeMounts"] if "serviceaccount" in m["mountPath"]]
             self.assertEqual(len(mounted), 1 if step == "deploy" else 0, step)
+            # A kubelet, which is not here, would not start a pod whose secrets are not there.
+            secrets = [v["secret"]["secretName"] for v in pod["spec"]["volumes"] if "secret" in v]
+            self.assertIn("sibyl-executor-token", secrets)
+            self.assertLessEqual(set(secrets), set(c.names("secrets", self.space)))
             c.finish(pod, "Succeeded", 0)
         self.assertEqual(self.end(), "Succeeded")
 
     def test_an_older_version_is_pointed_at(self):
         self.start("-f", r.QUESTION_ANSWERING, *HELD)
-        workflow = {
-            "apiVersion": "argoproj.io/v1alpha1",
-            "kind": "Workflow",
-            "metadata": {"name": "back", "namespace": self.space},
-            "spec": {
-                "workflowTemplateRef": {"name": "sibyl-point"},
-                "arguments": {"parameters": [{"name": "model", "value": "helpdesk@2"}]},
-            },
-        }
-        c.apply(workflow, namespace=self.space)
+        self.submit("back", "point", arguments={"parameters": [{"name": "model", "value": "helpdesk@2"}]})
 
         def pods():
-            found = c.get("pods", "-n", self.space, "-l", "workflows.argoproj.io/workflow=back")["items"]
+            found = c.items("pods", self.space, "workflows.argoproj.io/workflow=back")
             return [p for p in found if p["status"].get("phase") == "Running"]
 
         pod = c.wait("its pod", pods)[0]
@@ -156,104 +160,26 @@ class Argo(Runs):
         self.assertEqual((env["SIBYL_DEPLOY_MODEL"], env["SIBYL_DEPLOY_POINTER"]), ("helpdesk@2", "current"))
         self.assertEqual(pod["spec"]["nodeName"], c.cpu(), "a roll-back must not wake a GPU pool")
         c.finish(pod, "Succeeded", 0)
-        c.wait("it to end", lambda: c.get("workflow", "back", "-n", self.space)["status"].get("phase") == "Succeeded")
+        c.wait("it to end", lambda: c.get("workflow", "back", self.space)["status"].get("phase") == "Succeeded")
 
     def test_a_run_waits_for_its_quota(self):
-        c.apply_list(
-            {
-                "apiVersion": "v1",
-                "kind": "ResourceQuota",
-                "metadata": {"name": "one", "namespace": self.space},
-                "spec": {"hard": {"requests.nvidia.com/gpu": "0"}},
-            }
-        )
+        quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "one"}}
+        c.create(quota | {"spec": {"hard": {"requests.nvidia.com/gpu": "0"}}}, self.space)
         self.start("-f", r.QUESTION_ANSWERING, *HELD)
         self.through("prepare")
 
         def refusal():
-            nodes = c.get("workflow", "run1", "-n", self.space).get("status", {}).get("nodes", {}).values()
+            nodes = c.get("workflow", "run1", self.space).get("status", {}).get("nodes", {}).values()
             return [n for n in nodes if "exceeded quota" in n.get("message", "")]
 
         c.wait("train to be refused", refusal)
         self.assertIn(self.phase(), ("Running", None))
-        c.kubectl("delete", "resourcequota", "one", "-n", self.space)
+        c.delete("resourcequota", "one", self.space)
         self.through("train", "evaluate", "publish", "deploy")
         self.assertEqual(self.end(), "Succeeded")
 
     def test_evaluation_is_two_steps(self):
-        self.start(*HELD, kind="evaluation")
+        self.start("--set", "trainer.ttlSeconds.success=5", *HELD, kind="evaluation")
         self.through("prepare", "evaluate")
         self.assertEqual(self.end(), "Succeeded")
-
-
-class Apart(Runs):
-    """What waits for the cluster's own pauses: beside the other tests, on nodes of its own."""
-
-    apart = True
-
-    def pools(self):
-        self.nodes = self.space[:20].rstrip("-")
-        self.gpu = self.nodes + "-gpu-nodepool-0"
-        c.pools("gke", "--apart", self.nodes)
-
-    def files(self):
-        """The operators' values, with the label and the toleration of these nodes beside theirs."""
-        with open(r.QUESTION_ANSWERING, encoding="utf-8") as file:
-            tree = r.yaml.safe_load(file)["question-answering"]
-        for entry in [tree["nodeSelector"]["default"], *(k["seldon"] for k in list(tree["nodeSelector"].values())[1:])]:
-            entry[APART] = self.nodes
-        for entry in [tree["tolerations"]["default"], *(k["seldon"] for k in list(tree["tolerations"].values())[1:])]:
-            entry.append({"key": APART, "operator": "Exists"})
-        path = r.values_file({"question-answering": tree})
-        self.addCleanup(os.unlink, path)
-        return path
-
-    def test_a_node_that_vanishes(self):
-        self.start("-f", self.files(), *HELD)
-        self.through("prepare")
-        first = self.running("train")
-        c.kubectl("delete", "node", self.gpu)
-        c.wait(
-            "the lost pod to be collected",
-            lambda: (
-                not [
-                    p
-                    for p in self.pods("train", ("Running", "Failed", "Pending"))
-                    if p["metadata"]["uid"] == first["metadata"]["uid"]
-                ]
-            ),
-            300,
-        )
-        self.pools()
-        c.finish(self.running("train", but=[first]), "Succeeded", 0)
-        self.through("evaluate", "publish", "deploy")
-        self.assertEqual(self.end(), "Succeeded")
-
-    def test_a_node_that_never_comes_ends_the_run(self):
-        c.kubectl("delete", "node", self.gpu)
-        self.start("-f", self.files(), "--set", "trainer.timeoutMinutes.run=1", *HELD)
-        c.wait("prepare to wait", lambda: self.pods("prepare", ("Pending",)))
-        time.sleep(65)
-        # A run in which nothing happens is looked at by the controller every 20 minutes (decision 151); any change is
-        # looked at at once.
-        c.kubectl("annotate", "workflow", "run1", "-n", self.space, "sim.sibyl.dev/look=now")
-        self.assertEqual(self.end(), "Failed")
-        c.wait("the waiting pod to be gone", lambda: not self.pods("", ("Pending", "Running")))
-
-    def test_a_schedule_starts_runs(self):
-        job = {"kind": "supervised", "name": "helpdesk", "data": {"collection": "$(touch /tmp/x) \"&anchor"}}
-        path = r.values_file({"retraining": {"schedules": ["* * * * *"], "job": job}})
-        self.addCleanup(os.unlink, path)
-        c.run("helm", "install", "sibyl", r.CHART, "-n", self.space, "-f", self.files(), "-f", path, *HELD)
-        # Helm makes the schedule before its template; a controller that was faster looks again after 20 minutes.
-        time.sleep(2)
-        c.kubectl("annotate", "cronworkflow", "sibyl-retraining", "-n", self.space, "sim.sibyl.dev/look=now")
-
-        def prepare():
-            found = c.get("pods", "-n", self.space, "-l", "sibyl.dev/step=prepare")["items"]
-            return [p for p in found if p["status"].get("phase") == "Running"]
-
-        pod = c.wait("the run of the next minute", prepare)[0]
-        main = next(x for x in pod["spec"]["containers"] if x["name"] == "main")
-        value = next(e["value"] for e in main["env"] if e["name"] == "SIBYL_JOB")
-        self.assertEqual(json.loads(value.replace("$$(", "$(")), job)
+        c.wait("the finished run to be gone", lambda: not c.is_there("workflow", "run1", self.space))

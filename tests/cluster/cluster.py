@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the test cluster's tools and kubeconfig lie (as in env.sh), and how to ask it things."""
+"""Where the test cluster's tools and kubeconfig lie (as in env.sh), and how to ask it things.
 
+Tests run beside each other: each has nodes of its own, with a taint, and its namespaces give their pods the toleration
+(PodTolerationRestriction, a plugin of the API server), so values need not know of it.
+"""
+
+import itertools
 import json
 import os
 import subprocess
 import threading
 import time
+
+import pools
+from api import Api, Failed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DIR = os.environ.get("SIBYL_CLUSTER_DIR") or os.path.join(
@@ -13,14 +21,22 @@ DIR = os.environ.get("SIBYL_CLUSTER_DIR") or os.path.join(
 )
 BIN = os.path.join(DIR, "bin")
 RUN = os.environ.get("SIBYL_CLUSTER_RUN") or os.path.join(DIR, "run")
-# Never the caller's own: tests delete every node that they find.
+# Never the caller's own: tests make and delete nodes.
 os.environ["KUBECONFIG"] = os.path.join(RUN, "kubeconfig")
 os.environ["KUBECACHEDIR"] = os.path.join(RUN, "kubectl-cache")
 os.environ["PATH"] = BIN + os.pathsep + os.environ["PATH"]
+# Helm's and kubectl's processes live for a second: they need not collect garbage, nor spare the server.
+os.environ.setdefault("GOGC", "400")
+os.environ.setdefault("HELM_QPS", "500")
+os.environ.setdefault("HELM_BURST_LIMIT", "1000")
 
-
-class Failed(Exception):
-    """A command said no; the text is what it said."""
+api = Api(os.environ["KUBECONFIG"])
+# Names are used once, also by several test programs on one cluster.
+ROUND = os.environ.get("SIBYL_CLUSTER_ROUND", "")
+# The bound is for machines that do much else.
+PATIENCE = int(os.environ.get("SIBYL_CLUSTER_PATIENCE", "240"))
+_numbers = itertools.count(1)
+_mine = threading.local()
 
 
 def run(*command, stdin=None, timeout_s=300):
@@ -30,174 +46,201 @@ def run(*command, stdin=None, timeout_s=300):
     return done.stdout
 
 
-def kubectl(*args, stdin=None):
-    return run("kubectl", *args, stdin=stdin)
+def get(kind, name, space=None):
+    return api.request("GET", api.path(kind, name, space))
 
 
-def get(*args):
-    return json.loads(kubectl("get", *args, "-o", "json"))
+def items(kind, space=None, labels=None, fields=None):
+    query = {k: v for k, v in (("labelSelector", labels), ("fieldSelector", fields)) if v}
+    found = api.request("GET", api.path(kind, space=space), **query)
+    of = {"apiVersion": found["apiVersion"], "kind": found["kind"].removesuffix("List")}
+    return [of | o for o in found["items"]]
 
 
-def apply(*objects, namespace="default"):
-    items = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
-    kubectl("apply", "-n", namespace, "-f", "-", stdin=json.dumps(items))
+def names(kind, space=None, labels=None):
+    return [o["metadata"]["name"] for o in items(kind, space, labels)]
 
 
-def wait(what, probe, seconds=240):
-    """The first true value of `probe`, asked again and again. The bound is for machines that do much else."""
-    end = time.monotonic() + seconds
+def create(o, space=None, **query):
+    """As `kubectl create --validate=strict`: an unknown field is an error. → the object as it is now."""
+    space = o["metadata"].get("namespace") or space
+    return api.request("POST", api.path(f"{o['apiVersion']}/{o['kind']}", space=space), o, fieldValidation="Strict", **query)
+
+
+def apply(*objects, space="default"):
+    for o in objects:
+        path = api.path(f"{o['apiVersion']}/{o['kind']}", o["metadata"]["name"], o["metadata"].get("namespace") or space)
+        api.request("PATCH", path, o, "application/apply-patch+yaml", fieldManager="test", force="true")
+
+
+def patch(kind, name, space, change, subresource=None):
+    return api.request("PATCH", api.path(kind, name, space, subresource), change, "application/merge-patch+json")
+
+
+def annotate(kind, name, space, **annotations):
+    patch(kind, name, space, {"metadata": {"annotations": {f"sim.sibyl.dev/{k}": v for k, v in annotations.items()}}})
+
+
+def delete(kind, name, space=None):
+    """Returns when it is gone."""
+    api.request("DELETE", api.path(kind, name, space))
+    wait(f"{kind} {name} to be gone", lambda: not is_there(kind, name, space))
+
+
+def is_there(kind, name, space=None):
+    try:
+        return get(kind, name, space)
+    except Failed as error:
+        if ": 404 " not in str(error):
+            raise
+        return None
+
+
+def token(account, space):
+    made = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    return api.request("POST", api.path("serviceaccount", account, space, "token"), made)["status"]["token"]
+
+
+def wait(what, probe, seconds=PATIENCE):
+    """The first true value of `probe`, asked again and again."""
+    end, pause = time.monotonic() + seconds, 0.05
     while True:
         value = probe()
         if value:
             return value
         if time.monotonic() > end:
             raise AssertionError(f"gave up waiting for {what} after {seconds} s")
-        time.sleep(0.3)
+        time.sleep(pause)
+        pause = min(0.4, pause * 1.3)
 
 
-def unschedulable(namespace, name):
+def unschedulable(space, name):
     """Why the scheduler placed this pod nowhere."""
 
     def probe():
-        for c in get("pod", name, "-n", namespace)["status"].get("conditions", []):
+        for c in (is_there("pod", name, space) or {"status": {}})["status"].get("conditions", []):
             if c["type"] == "PodScheduled" and c["status"] == "False":
                 return c.get("message")
 
     return wait(f"{name} to be refused by the scheduler", probe)
 
 
-def node_of(namespace, name):
-    return wait(f"{name} to be placed", lambda: get("pod", name, "-n", namespace)["spec"].get("nodeName"))
+def node_of(space, name):
+    return wait(f"{name} to be placed", lambda: (is_there("pod", name, space) or {"spec": {}})["spec"].get("nodeName"))
 
 
 def finish(pod, phase, code, message=None):
     """End a held pod as a kubelet would: every container terminated, then the phase."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    states = [
-        {
-            "name": c["name"],
-            "image": c["image"],
-            "imageID": "",
-            "ready": False,
-            "restartCount": 0,
-            "state": {
-                "terminated": {"exitCode": code if c["name"] == "main" else 0, "startedAt": now, "finishedAt": now}
-            },
-        }
-        for c in pod["spec"]["containers"]
-    ]
-    status = {"phase": phase, "containerStatuses": states}
+
+    def ended(container):
+        exit_code = code if container["name"] == "main" else 0
+        state = {"terminated": {"exitCode": exit_code, "startedAt": now, "finishedAt": now}}
+        of = {"name": container["name"], "image": container["image"], "imageID": ""}
+        return of | {"ready": False, "restartCount": 0, "state": state}
+
+    status = {"phase": phase, "containerStatuses": [ended(c) for c in pod["spec"]["containers"]]}
     if message:
         status |= {"reason": "Terminated", "message": message}
-    kubectl(
-        "patch",
-        "pod",
-        pod["metadata"]["name"],
-        "-n",
-        pod["metadata"]["namespace"],
-        "--subresource=status",
-        "--type=merge",
-        "-p",
-        json.dumps({"status": status}),
-    )
+    patch("pod", pod["metadata"]["name"], pod["metadata"]["namespace"], {"status": status}, "status")
 
 
-_generation = 0
+def key():
+    """The value of the taint of this test's nodes."""
+    return f"{ROUND}pool-{_mine.number}"
 
 
-def gpu(cloud="gke"):
+def gpu():
     """The node of the GPU pool that `fresh_pools` made last."""
-    return f"{cloud}-gpu-nodepool-{_generation}"
+    return f"{_mine.cloud}-gpu-nodepool-{ROUND}{_mine.number}-0"
 
 
-def cpu(cloud="gke"):
-    return f"{cloud}-cpu-nodepool-{_generation}"
+def cpu():
+    return f"{_mine.cloud}-cpu-nodepool-{ROUND}{_mine.number}-0"
 
 
-def fresh_pools(*args):
-    """The nodes of a cloud's two pools instead of all that are there. Names count up: a pod of a test before would
-    hold what a node of the same name has to give."""
-    global _generation
-    _generation += 1
-    kubectl("delete", "nodes", "--selector=!sim.sibyl.dev/apart", "--wait=true")
-    pools(*args, "--first", str(_generation))
+def other():
+    """The node of neither pool, where one was asked for."""
+    return f"{_mine.cloud}-default-pool-{ROUND}{_mine.number}-0"
 
 
-def pools(*args):
-    """Makes (or makes anew) the nodes of a cloud's two pools."""
-    nodes = json.loads(run(os.path.join(HERE, "pools.py"), *args))
-    apply_list(nodes)
-    names = [f"node/{n['metadata']['name']}" for n in nodes["items"]]
-    kubectl("wait", "--for=condition=Ready", *names, "--timeout=240s")
+def fresh_pools(cloud, *options):
+    """The nodes of a cloud's two pools, for the pods of namespaces that this thread makes from now on."""
+    _mine.number, _mine.cloud, _mine.options = next(_numbers), cloud, options
+    nodes()
+
+
+def nodes():
+    """Makes those nodes that are not there (any more)."""
+    made = pools.nodes(_mine.cloud, *_mine.options, "--prefix", f"{ROUND}{_mine.number}-", "--apart", key())
+    for node in made:
+        if not is_there("node", node["metadata"]["name"]):
+            create(node)
+    wait("the nodes to be ready", lambda: all(ready(get("node", n["metadata"]["name"])) for n in made))
+
+
+def ready(node):
+    states = {c["type"]: c["status"] for c in node["status"].get("conditions", [])}
+    return states.get("Ready") == "True"
 
 
 def scaledown(node):
     """(may the autoscaler take this node away, what holds it)."""
-    done = subprocess.run([os.path.join(HERE, "scaledown.py"), node], capture_output=True, text=True, timeout=240)
-    if done.returncode not in (0, 1):
-        raise Failed(done.stderr.strip())
-    return done.returncode == 0, done.stdout.strip()
+    import scaledown as rules
 
-
-_made = threading.local()  # slow tests run beside the others
-
-
-def apply_list(items):
-    kubectl("apply", "-f", "-", stdin=json.dumps(items))
+    why = rules.ask().reasons(node)
+    return not why, why
 
 
 def namespace(name, restricted=True, quota=None):
-    """An empty namespace, with the strictest pod security unless said otherwise; `clean` takes it away."""
-    _made.names = [*getattr(_made, "names", []), name]
-    labels = {"pod-security.kubernetes.io/enforce": "restricted"} if restricted else {}
-    objects = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}]
+    """An empty namespace for this test's nodes, with the strictest pod security unless said otherwise. → its name.
+    It stays until the cluster ends: to empty it would cost the cluster more than the test did."""
+    tolerations = [{"key": pools.APART, "operator": "Equal", "value": key()}]
+    meta = {
+        "name": ROUND + name,
+        "labels": {"pod-security.kubernetes.io/enforce": "restricted"} if restricted else {},
+        "annotations": {"scheduler.alpha.kubernetes.io/defaultTolerations": json.dumps(tolerations)},
+    }
+    create({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
     if quota:
-        objects.append(
-            {
-                "apiVersion": "v1",
-                "kind": "ResourceQuota",
-                "metadata": {"name": "quota", "namespace": name},
-                "spec": {"hard": quota},
-            }
-        )
-    apply_list({"apiVersion": "v1", "kind": "List", "items": objects})
-    wait(
-        f"the service account of {name}",
-        lambda: "default" in kubectl("get", "serviceaccounts", "-n", name, "-o", "name"),
-    )
+        meta = {"name": "quota", "namespace": ROUND + name}
+        create({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": meta, "spec": {"hard": quota}})
+    wait(f"the service account of {name}", lambda: is_there("serviceaccount", "default", ROUND + name))
+    return ROUND + name
 
 
-def clean():
-    """Takes away what the test made. Names of namespaces are not used again, so nobody waits for their end."""
-    made, _made.names = getattr(_made, "names", []), []
-    if made:
-        kubectl("delete", "namespace", *made, "--wait=false", "--ignore-not-found")
+def until_argo_knows(space, template):
+    """Argo's controller ends a run in Error that names a template which it has not heard of yet."""
+
+    def known():
+        meta = {"name": f"probe-{next(_numbers)}", "namespace": space}
+        spec = {"workflowTemplateRef": {"name": template}, "suspend": True}
+        create({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": meta, "spec": spec})
+        status = lambda: get("workflow", meta["name"], space).get("status", {})  # noqa: E731
+        wait("Argo to look at a run", lambda: status().get("phase") or status().get("storedWorkflowTemplateSpec"))
+        found = status().get("storedWorkflowTemplateSpec")
+        delete("workflow", meta["name"], space)
+        return found
+
+    wait("Argo to know the template", known)
+
+
+def secret(space, name="sibyl-api-keys", **values):
+    meta = {"name": name, "namespace": space}
+    create({"apiVersion": "v1", "kind": "Secret", "metadata": meta, "stringData": values or {"key": "k"}})
 
 
 def volumes(count):
     """Volumes for the claims of all tests, bound when a claim's first pod is placed; no provisioner is simulated."""
-    storage_class = {
-        "apiVersion": "storage.k8s.io/v1",
-        "kind": "StorageClass",
-        "metadata": {"name": "simulated", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
-        "provisioner": "kubernetes.io/no-provisioner",
-        "volumeBindingMode": "WaitForFirstConsumer",
-    }
-    apply(
-        storage_class,
-        *(
-            {
-                "apiVersion": "v1",
-                "kind": "PersistentVolume",
-                "metadata": {"name": f"simulated-{i}"},
-                "spec": {
-                    "capacity": {"storage": "100Gi"},
-                    "accessModes": ["ReadWriteOnce"],
-                    "storageClassName": "simulated",
-                    "persistentVolumeReclaimPolicy": "Retain",
-                    "hostPath": {"path": f"/simulated/{i}"},
-                },
-            }
-            for i in range(count)
-        ),
-    )
+    meta = {"name": "simulated", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}
+    storage_class = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": meta}
+    create(storage_class | {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"})
+    for i in range(count):
+        spec = {
+            "capacity": {"storage": "100Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "simulated",
+            "persistentVolumeReclaimPolicy": "Retain",
+            "hostPath": {"path": f"/simulated/{i}"},
+        }
+        create({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"simulated-{i}"}, "spec": spec})

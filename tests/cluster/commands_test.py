@@ -7,38 +7,20 @@ import os
 import signal
 import stat
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
 import rendering as r
+from program import PROGRAM, Program, s3_double
 
-sys.path.insert(0, os.path.join(r.HERE, "..", "objects"))
-import s3_double  # noqa: E402
-
-PROGRAM = os.environ.get("SIBYL_PROGRAM", "build/release/sibyl")
 HOSTILE = "$(touch /tmp/x) `id` '\"; {{workflow.name}} $(SIBYL_RUN)\n&anchor"
 
 
-class Commands(unittest.TestCase):
+class Commands(Program):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="sibyl-commands-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         os.makedirs(self.path("bin"))
         os.symlink(os.path.join(r.HERE, "kubectl_double.py"), self.path("bin/kubectl"))
         self.env = {"PATH": self.path("bin") + ":" + os.environ["PATH"], "KUBECTL_DOUBLE": self.folder}
-        self.write("pairs.jsonl", '{"question": "who?", "answer": "me"}\n')
-        self.job = self.write("job.yaml", "kind: supervised\nname: helpdesk\nbase: static_custom\ndata: {pairs: pairs.jsonl}\n")
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return self.path(name)
 
     def cluster(self, values=None, extra=(), **state):
         objects = list(r.render(values={"serving": {"kind": "none"}, **(values or {})}).values())
@@ -54,14 +36,6 @@ class Commands(unittest.TestCase):
     def calls(self):
         with open(self.path("calls.jsonl"), encoding="utf-8") as file:
             return [json.loads(line) for line in file]
-
-    def sibyl(self, *arguments, expect=0, env=None):
-        done = subprocess.run(
-            [PROGRAM, "--data", self.path("data"), *arguments],
-            capture_output=True, text=True, timeout=60, env={**os.environ, **self.env, **(env or {})},
-        )
-        self.assertEqual(done.returncode, expect, f"{arguments}\n{done.stdout}\n{done.stderr}")
-        return done
 
 
 class Submit(Commands):
@@ -126,6 +100,10 @@ class Submit(Commands):
             self.cluster(extra=[old])
             self.assertIn(said, self.sibyl("cluster", "submit", self.job, "--run", "run1").stdout)
             self.assertEqual("old" in self.made("Workflow")[0]["metadata"]["labels"], phase != "Failed")
+            # Pods of the old one are gone first: those of the new one have their names.
+            deleted = [call for call in self.calls() if "delete" in call and "workflows.argoproj.io" in call]
+            self.assertEqual(["--cascade=foreground" in call for call in deleted], [True] if phase == "Failed" else [])
+            self.write("calls.jsonl", "")
 
     def test_plain_jobs_are_made_one_after_another_and_gone_on_with(self):
         values = {"trainer": {"kind": "job"}}
@@ -201,12 +179,18 @@ class Status(Commands):
                      "spec": {"workflowTemplateRef": {"name": "sibyl-coldstart"}}, "status": {"phase": "Succeeded"}}
         other = {"kind": "Workflow", "metadata": {"name": "other", "labels": {}},
                  "spec": {"workflowTemplateRef": {"name": "not-ours"}}}
-        self.cluster(extra=[pod, scheduled, other])
+        # A schedule's runs have the steps in themselves; another release's are not ours.
+        ours = {"app.kubernetes.io/instance": "sibyl", "app.kubernetes.io/component": "run", "sibyl.dev/kind": "evaluation"}
+        timed = {"kind": "Workflow", "metadata": {"name": "timed", "labels": ours, "creationTimestamp": "2026-11-30"},
+                 "spec": {"entrypoint": "run"}, "status": {"phase": "Running"}}
+        foreign = {"kind": "Workflow", "spec": {"entrypoint": "run"},
+                   "metadata": {"name": "foreign", "labels": ours | {"app.kubernetes.io/instance": "else"}}}
+        self.cluster(extra=[pod, scheduled, other, timed, foreign])
         self.sibyl("cluster", "submit", self.job, "--run", "run1")
         runs = json.loads(self.sibyl("--json", "cluster", "status").stdout)["runs"]
         self.assertEqual(
             [(x["run"], x["kind"], x["state"]) for x in runs],
-            [("nightly", "coldstart", "Succeeded"), ("run1", "supervised", "Pending")],
+            [("timed", "evaluation", "Running"), ("nightly", "coldstart", "Succeeded"), ("run1", "supervised", "Pending")],
         )
         one = json.loads(self.sibyl("--json", "cluster", "status", "run1").stdout)
         self.assertIn("Insufficient nvidia.com/gpu", one["pods"][0]["waits_for"])

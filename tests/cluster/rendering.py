@@ -18,7 +18,7 @@ except ImportError:
     sys.exit(77)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CHART = os.path.join(HERE, "..", "..", "deploy", "chart")
+CHART = os.environ.get("SIBYL_TEST_CHART") or os.path.join(HERE, "..", "..", "deploy", "chart")
 PRESETS = os.path.join(CHART, "presets")
 QUESTION_ANSWERING = os.path.join(HERE, "values", "question-answering-gke-gpu.yaml")
 MILVUS = os.path.join(HERE, "values", "milvus-gke-gpu.yaml")

@@ -20,9 +20,9 @@ import datetime
 import json
 import sys
 
-from cluster import Failed, kubectl
+import cluster
 
-KINDS = "nodes,pods,poddisruptionbudgets,replicasets,replicationcontrollers,statefulsets,jobs"
+KINDS = ("nodes", "pods", "poddisruptionbudgets", "replicasets", "replicationcontrollers", "statefulsets", "jobs")
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 SAFE_VOLUMES = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
 NO_SCALE_DOWN = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
@@ -206,6 +206,15 @@ class State:
         return found
 
 
+def now():
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
+def ask():
+    """The state of the test cluster."""
+    return State([o for kind in KINDS for o in cluster.items(kind)], now())
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("nodes", nargs="*")
@@ -216,14 +225,13 @@ def main():
         p.error("name a node, or --all")
     if a.file:
         with open(a.file, encoding="utf-8") as f:
-            text = f.read()
+            state = State(json.load(f)["items"], now())
     else:
         try:
-            text = kubectl("get", KINDS, "--all-namespaces", "-o", "json")
-        except Failed as error:
+            state = ask()
+        except (cluster.Failed, OSError) as error:
             print(error, file=sys.stderr)
             return 2
-    state = State(json.loads(text)["items"], datetime.datetime.now(datetime.timezone.utc))
     held = False
     for name in a.nodes or sorted(state.nodes):
         reasons = state.reasons(name)

@@ -183,6 +183,10 @@ TEST_F(ObjectStoreTest, WrongKeysAndRegionsAreSaidAndNotTriedAgain) {
   EXPECT_NE(denied.error().message.find("SignatureDoesNotMatch"), std::string::npos);
   EXPECT_EQ(denied.error().message.find("wrong"), std::string::npos) << "the secret is not said";
   EXPECT_EQ(requests(), before + 1);
+  double_->fail_next({{"match", "^bucket/x$"}, {"status", 404}, {"code", "XAdminUserNotFound"}});
+  const auto nobody = store()->get("x", 10);
+  EXPECT_EQ(nobody.error().code, Code::PermissionDenied);
+  EXPECT_NE(nobody.error().message.find("404 XAdminUserNotFound"), std::string::npos);
   options = double_->options();
   options.region = "nowhere-1";
   const auto elsewhere = store(options)->get("x", 10);

@@ -95,22 +95,33 @@ void add_job(std::map<std::string, Run>& runs, const Json& job) {
   }
 }
 
-// Workflows of the release's templates, whoever started them: this program, argo, a schedule.
+// Of a run of the release, whoever started it: by its template where this program or argo did, by
+// its labels where a schedule did, which has the steps in itself. Nothing where it is somebody
+// else's.
+std::string kind_of(const Json& workflow, const ClusterRelease& release) {
+  const Json& from = base::value_at(base::value_at(workflow, "spec"), "workflowTemplateRef");
+  for (const auto& [kind, known] : release.templates.items()) {
+    if (base::text_at(base::value_at(known, "metadata"), "name") == base::text_at(from, "name")) {
+      return kind;
+    }
+  }
+  const Json& labels = base::value_at(base::value_at(workflow, "metadata"), "labels");
+  const bool ours = from.is_null() &&
+                    base::text_at(labels, "app.kubernetes.io/instance") == release.name &&
+                    base::text_at(labels, "app.kubernetes.io/component") == "run";
+  return ours ? base::text_at(labels, "sibyl.dev/kind") : "";
+}
+
 Result<void> add_workflows(std::map<std::string, Run>& runs, const Kubectl& kubectl,
                            const ClusterRelease& release) {
-  std::map<std::string, std::string> kinds;
-  for (const auto& [kind, workflow] : release.templates.items()) {
-    kinds[base::text_at(base::value_at(workflow, "metadata"), "name")] = kind;
-  }
   const auto workflows = kubectl.read({"get", "workflows.argoproj.io"});
   if (!workflows) {
     return tl::unexpected<Error>(workflows.error());
   }
   for (const Json& workflow : base::value_at(*workflows, "items")) {
-    const Json& from = base::value_at(base::value_at(workflow, "spec"), "workflowTemplateRef");
-    if (const auto kind = kinds.find(base::text_at(from, "name")); kind != kinds.end()) {
+    if (const std::string kind = kind_of(workflow, release); !kind.empty()) {
       Run run = run_of_workflow(workflow);
-      run.kind = kind->second;
+      run.kind = kind;
       runs[run.name] = std::move(run);
     }
   }

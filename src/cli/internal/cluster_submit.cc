@@ -164,7 +164,10 @@ class Submission {
       if (phase != "Failed" && phase != "Error") {
         return phase == "Succeeded" ? "done already" : "running already";
       }
-      if (auto gone = kubectl_.run({"delete", "workflows.argoproj.io", run_}); !gone) {
+      // With its pods: those of the next workflow of this name are called the same.
+      auto gone = kubectl_.run({"delete", "workflows.argoproj.io", run_, "--cascade=foreground"},
+                               {}, 300'000);
+      if (!gone) {
         return pass_on(gone);
       }
     }

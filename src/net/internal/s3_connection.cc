@@ -27,9 +27,14 @@ bool try_again(int status, const S3Error& error) {
          error.code == "OperationAborted" || error.code == "ConditionalRequestConflict";
 }
 
-bool is_answer(int status) {
-  return (status >= 200 && status < 300) || status == 304 || status == 404 || status == 412 ||
-         status == 416;
+// Some stores answer 404 also where they do not know who asks; that is no word about the object.
+bool is_answer(const HttpReply& reply) {
+  if (reply.status == 404) {
+    const std::string code = parse_s3_error(reply.body).code;
+    return code.empty() || code.starts_with("NoSuch") || code == "NotFound";
+  }
+  return (reply.status >= 200 && reply.status < 300) || reply.status == 304 ||
+         reply.status == 412 || reply.status == 416;
 }
 
 Code code_of(int status, const S3Error& error) {
@@ -38,7 +43,7 @@ Code code_of(int status, const S3Error& error) {
   if (elsewhere || (status >= 300 && status < 400)) {
     return Code::InvalidConfig;
   }
-  if (status == 401 || status == 403) {
+  if (status == 401 || status == 403 || status == 404) {
     return error.code == "RequestTimeTooSkewed" ? Code::InvalidConfig : Code::PermissionDenied;
   }
   if (status == 429) {
@@ -110,7 +115,7 @@ class SignedConnection final : public S3Connection {
         }
         continue;
       }
-      if (is_answer(reply->status)) {
+      if (is_answer(*reply)) {
         return reply;
       }
       const S3Error error = parse_s3_error(reply->body);
