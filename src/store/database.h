@@ -29,8 +29,10 @@ struct DatabaseOptions {
   /// refused with both figures. 0: half of the memory that this process may use.
   uint64_t memory_bytes_max = 0;
   /// Files of this size and more are opened by their structure alone, and read whole in the
-  /// background right after: damage is named then, and nothing is answered from it any more.
+  /// background soon after: damage is named then, and nothing is answered from it any more.
   uint64_t checked_later_bytes_min = uint64_t{32} << 20;
+  /// How long after opening that begins: the first questions have the disk for themselves.
+  uint32_t check_delay_ms = 1000;
 };
 
 /// The collections of a data directory, each in its folder. One process at a time may open it (the

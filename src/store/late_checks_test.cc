@@ -108,6 +108,22 @@ TEST(LateChecks, DamageInTheMiddleOfALargeFileIsNamedAndNothingIsAnsweredFromIt)
   }
 }
 
+// The pause before the check is for the disk; neither a compaction nor the end waits for it.
+TEST(LateChecks, WhatWaitsForTheFirstQuestionsGivesWay) {
+  Filled filled;
+  const std::string name = filled.name_of(".vectors");
+  filled.files.flip(kFolder + name, filled.middle_of(name), 1);
+  DatabaseOptions waiting = options();
+  waiting.background_threads = 1;
+  waiting.check_delay_ms = 3'600'000;
+  auto database = *Database::open("/data", waiting, filled.files);
+  const auto rows = *database->find("c");
+  EXPECT_TRUE(rows->snapshot()->search_vectors(0, query(), 5, nullptr));
+  EXPECT_EQ(rows->statistics().trouble, "");
+  EXPECT_EQ(rows->compact({}, {}).error().code, Code::DataLoss);
+  database = *Database::open("/data", waiting, filled.files);
+}
+
 TEST(LateChecks, ACompactionRightAfterOpeningChecksFirst) {
   Filled filled;
   const std::string name = filled.name_of(".vectors");

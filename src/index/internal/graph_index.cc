@@ -1,6 +1,7 @@
 #include "index/internal/graph_index.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -17,6 +18,8 @@ namespace {
 constexpr size_t kArenaBytesMin = size_t{8} << 20;
 constexpr size_t kNodesAStep = 1024;
 constexpr size_t kScratchMax = 64;
+/// A wake-up that is missed costs no more than this.
+constexpr std::chrono::milliseconds kSearchWaitMost{500};
 
 }  // namespace
 
@@ -48,7 +51,11 @@ GraphIndex::GraphIndex(CheckedFile file, const GraphMeta& meta, CodeSpace space,
     return;
   }
   try {
-    copier_ = std::jthread([this](const std::stop_token& stop) { copy_nodes(stop); });
+    copier_ = std::jthread([this](const std::stop_token& stop) {
+      if (wait_for_search(stop)) {
+        copy_nodes(stop);
+      }
+    });
   } catch (const std::system_error&) {  // no thread to be had: the map does as well
     arena_ = HugeArena();
   }
@@ -56,6 +63,13 @@ GraphIndex::GraphIndex(CheckedFile file, const GraphMeta& meta, CodeSpace space,
 
 GraphIndex::~GraphIndex() {
   copier_ = {};  // before what it writes to goes
+}
+
+bool GraphIndex::wait_for_search(const std::stop_token& stop) {
+  std::unique_lock lock(copier_mutex_);
+  searched_.wait_for(lock, stop, kSearchWaitMost,
+                     [this] { return is_searched_.load(std::memory_order_relaxed); });
+  return !stop.stop_requested();
 }
 
 void GraphIndex::copy_nodes(const std::stop_token& stop) {
@@ -174,6 +188,10 @@ void GraphIndex::search_request(Request& request, size_t k, const SearchOptions&
   std::unique_ptr<WalkScratch> scratch = take_scratch();
   search_rows(request, options, *scratch, out);
   give_scratch(std::move(scratch));
+  if (!is_searched_.load(std::memory_order_relaxed)) {
+    is_searched_.store(true, std::memory_order_relaxed);
+    searched_.notify_all();
+  }
 }
 
 void GraphIndex::search_rows(const Request& request, const SearchOptions& options,

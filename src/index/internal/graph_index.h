@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -104,6 +105,8 @@ class GraphIndex final : public VectorIndex {
   std::unique_ptr<WalkScratch> take_scratch() const;
   void give_scratch(std::unique_ptr<WalkScratch> scratch) const;
   void copy_nodes(const std::stop_token& stop);
+  /// The first search has the disk for itself; false when the index goes meanwhile.
+  bool wait_for_search(const std::stop_token& stop);
 
   CheckedFile file_;
   GraphMeta meta_;
@@ -116,6 +119,9 @@ class GraphIndex final : public VectorIndex {
   std::atomic<const uint8_t*> hot_nodes_{nullptr};  ///< The arena when it is complete.
   mutable std::mutex scratch_mutex_;
   mutable std::vector<std::unique_ptr<WalkScratch>> scratch_;
+  mutable std::atomic<bool> is_searched_ = false;
+  std::mutex copier_mutex_;
+  mutable std::condition_variable_any searched_;
   std::jthread copier_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -180,6 +181,7 @@ class CollectionEngine final : public Collection,
 
   // What was left out when the collection was opened, as operations.
   Result<void> catch_up(Operations::Running& operation);
+  bool wait_for_first_questions(const std::stop_token& stop);
   Result<void> check_files(Operations::Running& operation);
   Result<void> check_indexes(Operations::Running& operation);
   void drop_index(const std::string& file_name);
@@ -215,6 +217,7 @@ class CollectionEngine final : public Collection,
   const std::string name_;
   const Folder folder_;
   const DatabaseOptions options_;
+  const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   const std::shared_ptr<BackgroundWork> background_;
   const std::shared_ptr<MemoryBudget> memory_;
 

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 
 #include "base/log.h"
 #include "store/internal/collection_engine.h"
@@ -196,13 +199,25 @@ bool CollectionEngine::work(WorkKind kind, std::stop_token stop) {
   return kind == WorkKind::Seal ? work_on_seal() : work_on_maintenance(stop);
 }
 
+/// Before the large files are read whole; false when it was ended.
+bool CollectionEngine::wait_for_first_questions(const std::stop_token& stop) {
+  if (unchecked_.empty() && unchecked_indexes_.empty()) {
+    return true;
+  }
+  const auto until = opened_ + std::chrono::milliseconds(options_.check_delay_ms);
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any().wait_until(lock, stop, until, [] { return false; });
+  return !stop.stop_requested();
+}
+
 /// One merge, or one index; failures are told and tried again after the next seal.
 bool CollectionEngine::work_on_maintenance(const std::stop_token& stop) {
   const auto operation = operations_.try_begin(stop);
   if (operation == nullptr) {
     return false;  // who runs instead wakes the background when it ends
   }
-  if (!catch_up(*operation)) {
+  if (!wait_for_first_questions(operation->stop()) || !catch_up(*operation)) {
     return false;
   }
   const std::shared_ptr<const StateSnapshot> snapshot = current();

@@ -31,6 +31,7 @@ inline DatabaseOptions test_options(uint64_t tail_rows_max) {
   DatabaseOptions options;
   options.tail_rows_max = tail_rows_max;
   options.background_threads = 0;
+  options.check_delay_ms = 0;
   return options;
 }
 
