@@ -77,6 +77,28 @@ class Images(unittest.TestCase):
         for package in ("libc6", "libstdc++6", "libfmt9", "libcurl4", "libssl3", "libdnnl2"):
             self.assertIn(package, packages)
 
+    def test_a_library_that_lacks_another_is_named(self):
+        if not shutil.which("cc") or not shutil.which("dpkg-query"):
+            self.skipTest("no compiler, or this is not Debian")
+        with tempfile.TemporaryDirectory() as folder:
+            # As libtorch_cuda.so: linked with one that was not installed, and with the driver's.
+            for name, links in (("gone", []), ("cuda", []), ("user", ["-lgone", "-lcuda"])):
+                subprocess.run(
+                    ["cc", "-shared", "-x", "c", "/dev/null", "-o", f"lib{name}.so"]
+                    + ([f"-Wl,-soname,lib{name}.so.1"] if not links else [])
+                    + ["-Wl,--no-as-needed", "-L.", *links],
+                    check=True,
+                    cwd=folder,
+                )
+            run = subprocess.run(
+                [os.path.join(IMAGES, "runtime-packages"), os.path.join(folder, "libuser.so")],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        self.assertEqual((run.returncode, run.stdout), (69, ""))
+        self.assertIn("not found: libgone.so.1 (needed by", run.stderr)
+
 
 if __name__ == "__main__":
     r.main()
