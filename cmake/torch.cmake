@@ -30,8 +30,13 @@ endforeach()
 # An installed tree is relocatable: what the trainer loads lies beside it, in the wheel's own order
 # of folders, by which LibTorch finds the rest.
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib/sibyl/torch/lib")
-file(GLOB torch_runtime "${torch}/lib/libtorch_c*.so" "${torch}/lib/libc10*.so"
-  "${torch}/lib/libgomp*.so*")
+if(EXISTS "${torch}/lib/libtorch_cuda.so")
+  # It links and opens others beside it, other ones in each release; what is left out is for Python.
+  file(GLOB torch_runtime "${torch}/lib/lib*.so*")
+  list(FILTER torch_runtime EXCLUDE REGEX "/lib(shm|torch|torch_global_deps|torch_python)\\.so$")
+else()
+  file(GLOB torch_runtime "${torch}/lib/libtorch_cpu.so" "${torch}/lib/libc10.so" "${torch}/lib/libgomp*.so*")
+endif()
 install(FILES ${torch_runtime} DESTINATION lib/sibyl/torch/lib)
 install(DIRECTORY "${SIBYL_TORCH_ROOT}/nvidia" DESTINATION lib/sibyl
   FILES_MATCHING PATTERN "*.so*" PATTERN "include" EXCLUDE)

@@ -13,6 +13,7 @@ export CCACHE_SLOPPINESS="${CCACHE_SLOPPINESS:-pch_defines,time_macros}"
 configure() { # PRESET [cmake options]
   local preset="$1"
   shift
+  mkdir -p build
   # A cache made in another folder (a copied tree) would name files that are not ours.
   local kept="build/$preset/CMakeCache.txt"
   if [ -f "$kept" ] && ! grep -qx "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$kept"; then rm -rf "build/$preset"; fi

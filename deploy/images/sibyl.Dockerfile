@@ -1,16 +1,14 @@
 # The program `sibyl`: answers, model server, every step but train. From the repository's root:
 #   docker build -f deploy/images/sibyl.Dockerfile -t REGISTRY/sibyl:0.1.0 .
+# No SHELL, no heredoc, no mount: what builds images of the OCI format, as buildah does, takes it too.
 ARG DEBIAN=debian:12
 FROM ${DEBIAN} AS build
-SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
 WORKDIR /sibyl
-COPY . .
+# What is fetched stays in its layers while only sources change.
+COPY tools tools
 RUN tools/setup packages node
-RUN . tools/common.sh \
- && configure release -DSIBYL_TESTS=OFF -DSIBYL_BENCH=OFF -DSIBYL_TRAINER=OFF \
- && cmake --build --preset release -j "$jobs" \
- && cmake --install build/release --prefix /opt/sibyl --strip
-RUN deploy/images/runtime-packages /opt/sibyl/bin/sibyl > /opt/sibyl/packages
+COPY . .
+RUN deploy/images/build-programs -DSIBYL_TRAINER=OFF
 
 FROM ${DEBIAN}-slim
 COPY --from=build /opt/sibyl /opt/sibyl

@@ -7,10 +7,10 @@
 # cuda12    2.10.0, CUDA 12.8       driver 525 or newer; V100 (7.0) or newer
 ARG DEBIAN=debian:12
 FROM ${DEBIAN} AS build
-SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
 ARG VARIANT=cpu
 WORKDIR /sibyl
-COPY . .
+# What is fetched, gigabytes for a GPU, stays in its layers while only sources change.
+COPY tools tools
 RUN tools/setup packages node
 RUN case "$VARIANT" in \
       cpu) tools/setup torch ;; \
@@ -18,12 +18,9 @@ RUN case "$VARIANT" in \
       cuda12) tools/setup torch-cuda12 ;; \
       *) echo "VARIANT is '$VARIANT'; it is cpu, cuda13 or cuda12" >&2; exit 64 ;; \
     esac
-RUN . tools/common.sh \
- && torch="$cache/torch-2.15.0"; if [ "$VARIANT" = cuda12 ]; then torch="$cache/torch-2.10.0"; fi \
- && configure release -DSIBYL_TESTS=OFF -DSIBYL_BENCH=OFF -DSIBYL_TORCH_ROOT="$torch" \
- && cmake --build --preset release -j "$jobs" \
- && cmake --install build/release --prefix /opt/sibyl --strip
-RUN deploy/images/runtime-packages /opt/sibyl/bin/sibyl /opt/sibyl/bin/sibyl-trainer > /opt/sibyl/packages
+COPY . .
+RUN release=2.15.0; if [ "$VARIANT" = cuda12 ]; then release=2.10.0; fi; \
+    deploy/images/build-programs -DSIBYL_TORCH_ROOT="$HOME/.cache/sibyl/torch-$release"
 
 FROM ${DEBIAN}-slim
 COPY --from=build /opt/sibyl /opt/sibyl

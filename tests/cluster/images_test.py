@@ -6,11 +6,13 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 import rendering as r
 
-IMAGES = os.path.join(r.HERE, "..", "..", "deploy", "images")
+ROOT = os.path.join(r.HERE, "..", "..")
+IMAGES = os.path.join(ROOT, "deploy", "images")
 
 
 def text(name):
@@ -26,6 +28,33 @@ class Images(unittest.TestCase):
             self.assertIn("\nUSER 10001:10001\n", last)
             self.assertNotIn("COPY .", last)
             self.assertIn('\nENTRYPOINT ["sibyl"]\n', last)
+
+    def test_every_builder_takes_them(self):
+        # Images of the OCI format have no SHELL: buildah drops it and runs the lines with another shell than was meant.
+        for name in ("sibyl.Dockerfile", "trainer.Dockerfile"):
+            words = set(re.findall(r"^([A-Z]+) ", text(name), re.M))
+            self.assertEqual(
+                words - {"ARG", "FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "VOLUME", "ENTRYPOINT"}, set()
+            )
+            for program in re.findall(r"^(?:RUN|    |.*\) ).*?((?:tools|deploy)/[\w/-]+)", text(name), re.M):
+                self.assertTrue(os.access(os.path.join(ROOT, program), os.X_OK), program)
+
+    def test_a_tree_without_a_build_folder_is_configured(self):
+        # .dockerignore keeps build/ out of the image that builds.
+        with tempfile.TemporaryDirectory() as tree:
+            double = os.path.join(tree, "cmake")
+            with open(double, "w", encoding="utf-8") as file:
+                file.write('#!/bin/sh\necho "$@"\n')
+            os.chmod(double, 0o755)
+            common = os.path.abspath(os.path.join(ROOT, "tools", "common.sh"))
+            subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", '. "$1"; configure release -DSIBYL_TRAINER=OFF', "bash", common],
+                check=True,
+                cwd=tree,
+                env={**os.environ, "PATH": f"{tree}:{os.environ['PATH']}", "XDG_CACHE_HOME": tree},
+            )
+            with open(os.path.join(tree, "build", "release.configure.log"), encoding="utf-8") as file:
+                self.assertEqual(file.read(), "--preset release -DSIBYL_TRAINER=OFF\n")
 
     def test_the_user_is_the_charts(self):
         pod = r.render()["StatefulSet", "sibyl-answers"]["spec"]["template"]["spec"]
@@ -47,6 +76,28 @@ class Images(unittest.TestCase):
         ).stdout.split()
         for package in ("libc6", "libstdc++6", "libfmt9", "libcurl4", "libssl3", "libdnnl2"):
             self.assertIn(package, packages)
+
+    def test_a_library_that_lacks_another_is_named(self):
+        if not shutil.which("cc") or not shutil.which("dpkg-query"):
+            self.skipTest("no compiler, or this is not Debian")
+        with tempfile.TemporaryDirectory() as folder:
+            # As libtorch_cuda.so: linked with one that was not installed, and with the driver's.
+            for name, links in (("gone", []), ("cuda", []), ("user", ["-lgone", "-lcuda"])):
+                subprocess.run(
+                    ["cc", "-shared", "-x", "c", "/dev/null", "-o", f"lib{name}.so"]
+                    + ([f"-Wl,-soname,lib{name}.so.1"] if not links else [])
+                    + ["-Wl,--no-as-needed", "-L.", *links],
+                    check=True,
+                    cwd=folder,
+                )
+            run = subprocess.run(
+                [os.path.join(IMAGES, "runtime-packages"), os.path.join(folder, "libuser.so")],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        self.assertEqual((run.returncode, run.stdout), (69, ""))
+        self.assertIn("not found: libgone.so.1 (needed by", run.stderr)
 
 
 if __name__ == "__main__":
