@@ -53,7 +53,7 @@ class Pauses(Runs):
         c.wait("the waiting pod to be gone", lambda: not self.pods("", ("Pending", "Running")))
 
     def test_a_schedule_starts_runs(self):
-        job = {"kind": "supervised", "name": "helpdesk", "data": {"collection": "$(touch /tmp/x) \"&anchor"}}
+        job = {"kind": "supervised", "name": "helpdesk", "data": {"collection": "$(touch hostile) \"&anchor"}}
         path = r.values_file({"retraining": {"schedules": ["@every 5s"], "job": job}})
         self.addCleanup(os.unlink, path)
         self.install("-f", r.QUESTION_ANSWERING, "-f", path, *HELD)

@@ -119,7 +119,9 @@ Result<NeighbourGraph> GraphIndex::neighbour_graph() const {
 
 size_t GraphIndex::resident_bytes() const {
   return arena_.bytes() + file_nodes_.entry_blocks * file_nodes_.entry_layout.bytes() +
-         (space_.mean.size() + space_.axes.size() + 2 * space_.centroids.size()) * sizeof(float) +
+         (space_.mean.size() + space_.axes.size() + space_.axis_steps.size() +
+          space_.centroids.size() + space_.columns.size()) *
+             sizeof(float) +
          space_.byte_axes.size() + (first_.size() + row_of_.size()) * sizeof(uint32_t);
 }
 
