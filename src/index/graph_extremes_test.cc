@@ -107,6 +107,32 @@ TEST(GraphExtremes, AVectorTooNearTheMeanForItsBytesCountsAsTheMean) {
   }
 }
 
+TEST(GraphExtremes, AQueryWithinADenormalOfTheMeanIsAnsweredAsTheMeanIs) {
+  const Set set = make_set(400, 8, false, 33);
+  Set around = set;
+  for (const float value : set.vectors) {
+    around.vectors.push_back(-value);
+  }
+  around.parts.assign(800, 1);
+  const auto vectors = exact_of(around);
+  for (const bool compact : {false, true}) {
+    const auto index = graph_of(vectors, settings_of(Metric::kSquaredL2, compact));
+    std::vector<VectorHit> of_mean;
+    index->search(std::vector<float>(8, 0.0F), 10, nullptr, of_mean);
+    for (const float tiny : {1e-43F, 1e-38F, 1e-30F}) {
+      std::vector<float> query(8, 0.0F);
+      query[3] = tiny;
+      std::vector<VectorHit> hits;
+      index->search(query, 10, nullptr, hits);
+      ASSERT_EQ(hits.size(), of_mean.size());
+      for (size_t i = 0; i < hits.size(); ++i) {
+        EXPECT_EQ(hits[i].row, of_mean[i].row) << tiny;
+        EXPECT_EQ(hits[i].score, of_mean[i].score) << tiny;
+      }
+    }
+  }
+}
+
 TEST(GraphExtremes, CodesThatAreNoNumbersDoNoHarm) {
   const auto vectors = exact_of(make_set(400, 12, true, 32));
   const std::string file = file_of(*vectors, settings_of(Metric::kInnerProduct));

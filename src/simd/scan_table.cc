@@ -40,9 +40,11 @@ HWY_INLINE void round_all(const float* values, size_t count, float factor, T* ou
     hn::StoreU(hn::DemoteTo(narrow, whole), narrow, out + i);
   }
   for (; i < count; ++i) {
+    constexpr auto kLeast = static_cast<float>(std::numeric_limits<T>::min());
+    constexpr auto kMost = static_cast<float>(std::numeric_limits<T>::max());
     const float whole = std::nearbyint(values[i] * factor);
-    out[i] = static_cast<T>(
-        std::clamp<float>(whole, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+    // Not a number becomes the least, as in the vectors.
+    out[i] = static_cast<T>(whole > kLeast ? std::min(whole, kMost) : kLeast);
   }
 }
 

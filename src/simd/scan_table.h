@@ -14,7 +14,8 @@ namespace sibyl::simd {
 /// Greatest magnitude of finite numbers; 0 of none.
 float greatest_magnitude(const float* values, size_t count);
 
-/// out[i] = values[i] * factor, rounded to the nearest whole number and cut to what fits.
+/// out[i] = values[i] * factor, rounded to the nearest whole number and cut to what fits; the least
+/// where that is not a number.
 void round_to_shorts(const float* values, size_t count, float factor, int16_t* out);
 void round_to_bytes(const float* values, size_t count, float factor, int8_t* out);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -46,6 +47,21 @@ TEST(ScanTable, NumbersAreRoundedToTheNearestAndCut) {
         EXPECT_EQ(shorts[i], std::clamp(std::nearbyint(numbers[i] * 1000), -32768.0F, 32767.0F));
         EXPECT_EQ(bytes[i], std::clamp(std::nearbyint(numbers[i] * 40), -128.0F, 127.0F));
       }
+    }
+  });
+}
+
+TEST(ScanTable, WhatIsNoNumberIsRoundedToTheLeast) {
+  at_every_level([] {
+    for (const size_t count : {1, 7, 16, 37}) {
+      const std::vector<float> numbers(count, 0.0F);
+      std::vector<int16_t> shorts(count);
+      std::vector<int8_t> bytes(count);
+      const float infinity = std::numeric_limits<float>::infinity();
+      round_to_shorts(numbers.data(), count, infinity, shorts.data());
+      round_to_bytes(numbers.data(), count, infinity, bytes.data());
+      EXPECT_EQ(shorts, std::vector<int16_t>(count, -32768));
+      EXPECT_EQ(bytes, std::vector<int8_t>(count, -128));
     }
   });
 }

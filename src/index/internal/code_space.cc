@@ -9,6 +9,9 @@
 namespace sibyl::index {
 namespace {
 
+/// Numbers whose steps are not above count as zeros: a step's reciprocal would overflow.
+constexpr float kStepLeast = 1e-37F;
+
 /// Numbers whose squares would overflow or vanish are brought near 1; their direction stays.
 void scale_extreme(std::vector<float>& numbers) {
   float most = 0;
@@ -30,7 +33,7 @@ void CodeSpace::prepare_queries() {
   for (size_t i = 0; i < head(); ++i) {
     const float* axis = axes.data() + i * dimension();
     const float step = simd::greatest_magnitude(axis, dimension()) / 127.0F;
-    if (step > 0) {
+    if (step > kStepLeast) {
       axis_steps[i] = step;
       simd::round_to_bytes(axis, dimension(), 1.0F / step, byte_axes.data() + i * dimension());
     }
@@ -77,7 +80,7 @@ bool CodeQuery::prepare(const CodeSpace& space, std::span<const float> query) {
 void CodeQuery::make_wide(float squared) {
   const size_t room = (dimension_ + simd::kWideDotStep - 1) / simd::kWideDotStep;
   wide_.assign(room * simd::kWideDotStep, 0);
-  if (most_ <= 0) {
+  if (!(squared > 0)) {  // so near zero that its products are
     return;
   }
   // The magnitudes' sum is at most the root of their number times the length. Rounding may add half
@@ -98,7 +101,7 @@ void CodeQuery::make_table(const CodeSpace& space) {
   }
   bytes_.assign(dimension_, 0);
   const float step = most_ / 127.0F;
-  if (step > 0) {
+  if (step > kStepLeast) {
     simd::round_to_bytes(numbers_.data(), dimension_, 1.0F / step, bytes_.data());
   }
   byte_head_.resize(space.head());
