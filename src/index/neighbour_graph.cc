@@ -81,8 +81,8 @@ Result<NeighbourGraph> build_neighbour_graph(std::span<const float> vectors, siz
   const NeighbourSpace space(vectors, dimension, settings.metric);
   const NeighbourDuplicates duplicates = find_duplicates(space);
   const uint32_t entry = middle_node(space, duplicates.distinct);
-  if (auto done = connect_nodes(space, duplicates.distinct, settings, kBuildCopies, kBuildShare,
-                                work, edges);
+  if (auto done =
+          connect_nodes(space, duplicates.distinct, settings, kAllSides, kBuildShare, work, edges);
       !done) {
     return pass_on(done);
   }

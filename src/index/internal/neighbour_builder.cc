@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "index/internal/neighbour_directions.h"
 #include "index/internal/neighbour_leaves.h"
 #include "index/internal/neighbour_link.h"
 #include "index/internal/neighbour_nets.h"
@@ -19,14 +20,24 @@ constexpr size_t kDimensionMax = 32'768;
 constexpr size_t kDegreeMax = 1'024;
 constexpr size_t kBlock = 256;
 
-/// Long vectors get smaller leaves: a leaf's panels stay at 32 MiB.
-size_t leaf_max(size_t dimension) {
-  constexpr size_t kLeafFloats = size_t{8} << 20U;
-  return std::clamp<size_t>(kLeafFloats / dimension, 256, 1024);
+/// Looking at a node in one more leaf costs the same at any length, and the products of the leaf
+/// grow with it: long vectors lie in more and smaller leaves, of which each node then sees as many
+/// others.
+PartitionSettings partition_of(size_t dimension, uint64_t seed) {
+  constexpr size_t kLongFrom = 192;
+  constexpr size_t kLeafFloats = size_t{8} << 20U;  // a leaf's panels stay at 32 MiB
+  const bool is_long = dimension >= kLongFrom;
+  PartitionSettings settings;
+  settings.leaf_max = std::clamp<size_t>(kLeafFloats / dimension, 256, is_long ? 512 : 1024);
+  settings.copies = is_long ? 32 : 12;
+  settings.leaves_per_group = is_long ? 12 : 1;
+  settings.seed = seed;
+  return settings;
 }
 
-size_t candidate_capacity(const NeighbourGraphSettings& settings) {
-  return size_t{3} * settings.degree;
+/// The nearest of a node that are kept beside those in each cell of directions.
+size_t near_max(const NeighbourGraphSettings& settings) {
+  return settings.degree;
 }
 
 Result<void> choose_from_candidates(const NeighbourSpace& space, std::span<const uint32_t> nodes,
@@ -35,8 +46,10 @@ Result<void> choose_from_candidates(const NeighbourSpace& space, std::span<const
   return work.for_blocks(nodes.size(), kBlock, share,
                          [&](size_t first, size_t last, size_t /*worker*/) {
                            NeighbourPruner pruner(space);
+                           std::vector<Candidate> all;
                            for (const uint32_t node : nodes.subspan(first, last - first)) {
-                             edges.set(node, pruner.choose(candidates.of(node), edges.degree()));
+                             candidates.collect(node, all);
+                             edges.set(node, pruner.choose(all, edges.degree()));
                            }
                          });
 }
@@ -77,16 +90,17 @@ Result<void> check_neighbour_input(std::span<const float> vectors, size_t dimens
 uint64_t neighbour_build_bytes(size_t count, size_t dimension,
                                const NeighbourGraphSettings& settings) {
   const size_t degree = settings.degree;
+  const PartitionSettings partition = partition_of(dimension, settings.seed);
   const size_t leaves =
-      count * (3 * kBuildCopies * sizeof(uint32_t) + kBuildCopies * sizeof(Candidate));
+      count * (4 * partition.copies * sizeof(uint32_t) + NeighbourDirections::bytes_per_node());
   const size_t shared =
       count * (NeighbourSpace::bytes_per_vector() + 2 * sizeof(uint64_t) + 2 * sizeof(uint32_t)) +
-      NeighbourCandidates::bytes(count, candidate_capacity(settings)) +
+      NeighbourCandidates::bytes(count, near_max(settings), NeighbourDirections::cells(degree)) +
       NeighbourEdges::bytes(count, degree);
   const size_t peak = std::max(
       {leaves, link_back_bytes(count, degree), net_bytes(count, degree), repair_bytes(count)});
   const size_t per_worker =
-      leaf_bytes(std::min(count, leaf_max(dimension)), dimension) + NeighbourWalk::bytes(count);
+      leaf_bytes(std::min(count, partition.leaf_max), dimension) + NeighbourWalk::bytes(count);
   return shared + peak + uint64_t{std::max(1U, settings.threads)} * per_worker;
 }
 
@@ -128,20 +142,28 @@ uint32_t middle_node(const NeighbourSpace& space, std::span<const uint32_t> node
 }
 
 Result<void> connect_nodes(const NeighbourSpace& space, std::span<const uint32_t> nodes,
-                           const NeighbourGraphSettings& settings, size_t copies, double share,
+                           const NeighbourGraphSettings& settings, double sides, double share,
                            NeighbourWork& work, NeighbourEdges& edges) {
-  NeighbourCandidates candidates(space.count(), candidate_capacity(settings));
+  const size_t cells = NeighbourDirections::cells(settings.degree);
+  NeighbourCandidates candidates(space.count(), near_max(settings), cells);
   {
-    const PartitionSettings partition{leaf_max(space.dimension()), copies, settings.seed};
+    PartitionSettings partition = partition_of(space.dimension(), settings.seed);
+    partition.copies =
+        static_cast<size_t>(std::ceil(sides * static_cast<double>(partition.copies)));
     auto leaves = partition_neighbours(space, nodes, partition, share * 0.15, work);
     if (!leaves) {
       return pass_on(leaves);
     }
-    if (auto done = compare_leaves(space, *leaves, share * 0.25, work, candidates); !done) {
+    NeighbourDirections directions(space, cells, settings.seed);
+    if (auto done = directions.place(space, nodes, share * 0.01, work); !done) {
+      return done;
+    }
+    if (auto done = compare_leaves(space, *leaves, directions, share * 0.25, work, candidates);
+        !done) {
       return done;
     }
   }
-  if (auto done = choose_from_candidates(space, nodes, candidates, share * 0.2, work, edges);
+  if (auto done = choose_from_candidates(space, nodes, candidates, share * 0.19, work, edges);
       !done) {
     return done;
   }

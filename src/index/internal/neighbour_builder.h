@@ -26,14 +26,15 @@ Result<void> check_neighbour_memory(size_t count, size_t dimension,
 /// The node nearest to the mean of `nodes`, which are not none.
 uint32_t middle_node(const NeighbourSpace& space, std::span<const uint32_t> nodes);
 
-/// Leaves that a node of a build lies in. More of them find more of the nearest, from more sides.
-inline constexpr size_t kBuildCopies = 12;
+/// All the leaves that a node of a build lies in, for connect_nodes.
+inline constexpr double kAllSides = 1;
 
 /// Neighbours of `nodes` (distinct vectors) among each other: leaves of near nodes compared pair by
 /// pair (PiPNN, "Ultra-Scalable Graph-Based Nearest Neighbor Indexing"), chosen by the relative
-/// neighbourhood rule and linked back.
+/// neighbourhood rule and linked back. With a smaller share of `sides` a node lies in fewer leaves,
+/// for links that need not be the very nearest.
 Result<void> connect_nodes(const NeighbourSpace& space, std::span<const uint32_t> nodes,
-                           const NeighbourGraphSettings& settings, size_t copies, double share,
+                           const NeighbourGraphSettings& settings, double sides, double share,
                            NeighbourWork& work, NeighbourEdges& edges);
 
 /// The adjacency as it is given out.

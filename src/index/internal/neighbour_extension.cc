@@ -15,7 +15,7 @@ constexpr size_t kBlock = 256;
 // Width of the search for a new node's neighbours, in degrees.
 constexpr size_t kWidthPerDegree = 2;
 // Leaves that a new node lies in. Most of its neighbours are older and come from the search.
-constexpr size_t kCopies = 4;
+constexpr double kSides = 0.3;
 // So many of the nearest neighbours of a node that is gone stand in for it; a row chooses from
 // kChoicesPerDegree degrees at most.
 constexpr size_t kHeirs = 10;
@@ -115,7 +115,7 @@ Result<void> add_rows(const NeighbourSpace& space, std::span<const uint32_t> add
                       const NeighbourGraphSettings& settings, double share, NeighbourWork& work,
                       NeighbourEdges& edges) {
   NeighbourEdges among(edges.nodes(), edges.degree());
-  if (auto done = connect_nodes(space, added, settings, kCopies, share * 0.2, work, among); !done) {
+  if (auto done = connect_nodes(space, added, settings, kSides, share * 0.2, work, among); !done) {
     return done;
   }
   std::vector<NeighbourWalk> walks(work.workers(), NeighbourWalk(space, edges.nodes()));

@@ -12,7 +12,7 @@ constexpr size_t kLevels = 2;
 // Of a node's places those that each level takes.
 constexpr size_t kPlacesShare = 4;
 // Leaves that a node of a net lies in: its links need not be the very nearest.
-constexpr size_t kCopies = 6;
+constexpr double kSides = 0.5;
 // The nearest of so few nodes reach everywhere.
 constexpr size_t kNodesPerDegree = 3;
 
@@ -83,7 +83,7 @@ Result<void> link_nets(const NeighbourSpace& space, std::span<const uint32_t> no
     std::vector<uint32_t> net = first_net;
     for (size_t level = 0; level < kLevels && net.size() > 1; ++level) {
       const double part = share / static_cast<double>(kLevels);
-      if (auto done = connect_nodes(space, net, settings, kCopies, part, work, among); !done) {
+      if (auto done = connect_nodes(space, net, settings, kSides, part, work, among); !done) {
         return done;
       }
       add_far(space, first_net, net, among, far);

@@ -11,9 +11,8 @@
 namespace sibyl::index {
 namespace {
 
-// Comparing nodes with this many costs about as much as comparing the leaves.
 constexpr size_t kLeadersMax = 8192;
-// A group is aimed at this share of the largest leaf, since sizes differ by much.
+// A leaf is aimed at this share of the largest, since sizes differ by much.
 constexpr double kLeafFill = 0.4;
 constexpr size_t kBlock = 256;
 
@@ -44,6 +43,10 @@ void nearest_leaders(std::span<const float> distances, std::span<Candidate> out)
   }
 }
 
+double leaf_aim(const PartitionSettings& settings) {
+  return kLeafFill * static_cast<double>(settings.leaf_max);
+}
+
 void add_leaf(std::span<const uint32_t> nodes, NeighbourLeaves& leaves) {
   leaves.members.insert(leaves.members.end(), nodes.begin(), nodes.end());
   leaves.first.push_back(leaves.members.size());
@@ -52,11 +55,10 @@ void add_leaf(std::span<const uint32_t> nodes, NeighbourLeaves& leaves) {
 /// One carving of a group around random leaders of it.
 class Carving {
  public:
-  Carving(const NeighbourSpace& space, const PartitionSettings& settings,
-          std::span<const uint32_t> nodes, size_t copies, uint64_t stream)
+  /// Into groups of about `aim` nodes, each node in `copies` of them.
+  Carving(const NeighbourSpace& space, std::span<const uint32_t> nodes, double aim, size_t copies,
+          base::Random random)
       : space_(space), nodes_(nodes) {
-    base::Random random(settings.seed, stream);
-    const double aim = kLeafFill * static_cast<double>(settings.leaf_max);
     const double wished = std::ceil(static_cast<double>(nodes.size() * copies) / aim);
     leaders_ =
         std::min({std::max<size_t>(2, static_cast<size_t>(wished)), kLeadersMax, nodes.size()});
@@ -71,6 +73,7 @@ class Carving {
 
   /// Finds the leaders of nodes [first, last). May run on several threads for different nodes.
   void assign(size_t first, size_t last) {
+    std::vector<Candidate> nearest(copies_);
     PackedNodes part;
     part.pack(space_, nodes_.subspan(first, last - first));
     const size_t stride = packed_.norms.size();
@@ -79,8 +82,10 @@ class Carving {
       part.distances_of_panel(panel, packed_, 0, distances.data());
       const size_t begin = first + panel * simd::kPanelRows;
       for (size_t node = begin; node < std::min(last, begin + simd::kPanelRows); ++node) {
-        nearest_leaders(std::span(distances).subspan((node - begin) * stride, leaders_),
-                        std::span(nearest_).subspan(node * copies_, copies_));
+        nearest_leaders(std::span(distances).subspan((node - begin) * stride, leaders_), nearest);
+        std::transform(nearest.begin(), nearest.end(),
+                       nearest_.begin() + static_cast<std::ptrdiff_t>(node * copies_),
+                       candidate_node);
       }
     }
   }
@@ -89,7 +94,7 @@ class Carving {
     Groups groups(leaders_);
     for (size_t i = 0; i < nodes_.size(); ++i) {
       for (size_t copy = 0; copy < copies_; ++copy) {
-        groups[candidate_node(nearest_[i * copies_ + copy])].push_back(nodes_[i]);
+        groups[nearest_[i * copies_ + copy]].push_back(nodes_[i]);
       }
     }
     return groups;
@@ -101,7 +106,7 @@ class Carving {
   size_t leaders_ = 0;
   size_t copies_ = 0;
   PackedNodes packed_;
-  std::vector<Candidate> nearest_;  ///< [nodes x copies]: leaders.
+  std::vector<uint32_t> nearest_;  ///< [nodes x copies]: leaders.
 };
 
 /// Adds the leaves of one group.
@@ -115,7 +120,7 @@ void split(const NeighbourSpace& space, const PartitionSettings& settings,
   }
   Groups groups;
   {
-    Carving carving(space, settings, nodes, 1, stream);
+    Carving carving(space, nodes, leaf_aim(settings), 1, base::Random(settings.seed, stream));
     for (size_t first = 0; first < nodes.size(); first += kBlock) {
       carving.assign(first, std::min(nodes.size(), first + kBlock));
     }
@@ -149,26 +154,32 @@ Result<NeighbourLeaves> partition_neighbours(const NeighbourSpace& space,
     add_leaf(nodes, leaves);
     return leaves;
   }
-  Carving carving(space, settings, nodes, settings.copies, 1);
-  auto done = work.for_blocks(
-      nodes.size(), kBlock, share * 0.8,
-      [&](size_t first, size_t last, size_t /*worker*/) { carving.assign(first, last); });
-  if (!done) {
-    return pass_on(done);
+  Groups groups;
+  {
+    Carving carving(space, nodes, settings.leaves_per_group * leaf_aim(settings), settings.copies,
+                    base::Random(settings.seed, 1));
+    auto done = work.for_blocks(
+        nodes.size(), kBlock, share * 0.6,
+        [&](size_t first, size_t last, size_t /*worker*/) { carving.assign(first, last); });
+    if (!done) {
+      return pass_on(done);
+    }
+    groups = carving.groups();
   }
-  Groups groups = carving.groups();
   std::vector<NeighbourLeaves> parts(groups.size());
-  done = work.for_each(groups.size(), share * 0.2, [&](size_t i, size_t /*worker*/) {
+  auto done = work.for_each(groups.size(), share * 0.4, [&](size_t i, size_t /*worker*/) {
     parts[i].first.push_back(0);
     split(space, settings, std::move(groups[i]), i + 2, parts[i]);
   });
   if (!done) {
     return pass_on(done);
   }
-  for (const NeighbourLeaves& part : parts) {
+  leaves.members.reserve(nodes.size() * settings.copies);
+  for (NeighbourLeaves& part : parts) {
     for (size_t leaf = 0; leaf < part.count(); ++leaf) {
       add_leaf(part.of(leaf), leaves);
     }
+    part = {};
   }
   return leaves;
 }

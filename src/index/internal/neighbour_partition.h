@@ -14,6 +14,9 @@ namespace sibyl::index {
 struct PartitionSettings {
   size_t leaf_max = 1024;  ///< Members of a leaf at most.
   size_t copies = 12;      ///< Leaves that a node lies in, about.
+  /// Leaves that a group of the first level is aimed at, each group carved in its own way: the
+  /// more, the fewer leaders there are to compare with.
+  double leaves_per_group = 1;
   uint64_t seed = 1;
 };
 

@@ -1,13 +1,9 @@
 #include "index/internal/neighbour_prune.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace sibyl::index {
-namespace {
-constexpr float kStrict = 1.0F;
-constexpr float kRelaxed = 1.2F;
-}  // namespace
-
 void NeighbourPruner::compare(std::span<const Candidate> candidates) {
   nodes_.resize(candidates.size());
   std::transform(candidates.begin(), candidates.end(), nodes_.begin(), candidate_node);
@@ -20,17 +16,45 @@ void NeighbourPruner::compare(std::span<const Candidate> candidates) {
   }
 }
 
-void NeighbourPruner::take(std::span<const Candidate> candidates, size_t degree, float slack) {
+void NeighbourPruner::take(size_t place) {
+  taken_.push_back(place);
+  is_taken_[place] = true;
+}
+
+void NeighbourPruner::take_uncovered(std::span<const Candidate> candidates, size_t degree) {
   for (size_t i = 0; i < candidates.size() && taken_.size() < degree; ++i) {
     const float reach = candidate_distance(candidates[i]);
-    const bool is_covered =
-        is_taken_[i] || std::any_of(taken_.begin(), taken_.end(), [&](size_t other) {
-          return slack * distance(i, other) <= reach;
-        });
+    const bool is_covered = std::any_of(taken_.begin(), taken_.end(),
+                                        [&](size_t other) { return distance(i, other) <= reach; });
     if (!is_covered) {
-      taken_.push_back(i);
-      is_taken_[i] = true;
+      take(i);
     }
+  }
+}
+
+void NeighbourPruner::take_least_covered(std::span<const Candidate> candidates, size_t degree) {
+  nearest_.assign(candidates.size(), std::numeric_limits<float>::infinity());
+  size_t compared = 0;
+  while (taken_.size() < degree) {
+    for (; compared < taken_.size(); ++compared) {
+      const size_t other = taken_[compared];
+      for (size_t i = 0; i < other; ++i) {
+        nearest_[i] = std::min(nearest_[i], distances_[i * stride_ + other]);
+      }
+      for (size_t i = other; i < candidates.size(); ++i) {
+        nearest_[i] = std::min(nearest_[i], distances_[other * stride_ + i]);
+      }
+    }
+    size_t best = candidates.size();
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      // Ratios compared without a division, so that nothing is divided by zero.
+      if (!is_taken_[i] &&
+          (best == candidates.size() || candidate_distance(candidates[i]) * nearest_[best] <
+                                            candidate_distance(candidates[best]) * nearest_[i])) {
+        best = i;
+      }
+    }
+    take(best);
   }
 }
 
@@ -44,13 +68,8 @@ std::span<const Candidate> NeighbourPruner::choose(std::span<const Candidate> ca
   compare(candidates);
   taken_.clear();
   is_taken_.assign(candidates.size(), false);
-  take(candidates, degree, kStrict);
-  take(candidates, degree, kRelaxed);
-  for (size_t i = 0; i < candidates.size() && taken_.size() < degree; ++i) {
-    if (!is_taken_[i]) {
-      taken_.push_back(i);
-    }
-  }
+  take_uncovered(candidates, degree);
+  take_least_covered(candidates, degree);
   std::sort(taken_.begin(), taken_.end());
   for (const size_t i : taken_) {
     chosen_.push_back(candidates[i]);

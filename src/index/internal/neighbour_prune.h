@@ -16,10 +16,10 @@ class NeighbourPruner {
  public:
   explicit NeighbourPruner(const NeighbourSpace& space) : space_(space) {}
 
-  /// At most `degree` of the sorted, distinct `candidates`, nearest first. First those that no
-  /// nearer chosen one is nearer to (the relative neighbourhood graph), then those that this holds
-  /// for with some slack (Vamana, Jayaram Subramanya et al. 2019), then the nearest of the rest, so
-  /// that no place stays empty. Valid until the next call.
+  /// At most `degree` of the sorted, distinct `candidates`, nearest first. First, from the nearest
+  /// on, those that no chosen one is nearer to than the node is (the relative neighbourhood graph);
+  /// then, while places are left, always the one that is covered least: by the ratio of the squared
+  /// distances to the node and to the nearest chosen one. Valid until the next call.
   std::span<const Candidate> choose(std::span<const Candidate> candidates, size_t degree);
 
  private:
@@ -27,7 +27,9 @@ class NeighbourPruner {
   float distance(size_t a, size_t b) const {
     return distances_[std::min(a, b) * stride_ + std::max(a, b)];
   }
-  void take(std::span<const Candidate> candidates, size_t degree, float slack);
+  void take(size_t place);
+  void take_uncovered(std::span<const Candidate> candidates, size_t degree);
+  void take_least_covered(std::span<const Candidate> candidates, size_t degree);
 
   const NeighbourSpace& space_;
   std::vector<uint32_t> nodes_;
@@ -36,6 +38,7 @@ class NeighbourPruner {
   size_t stride_ = 0;
   std::vector<size_t> taken_;  ///< Places among the candidates.
   std::vector<bool> is_taken_;
+  std::vector<float> nearest_;  ///< Of each candidate, to a chosen one.
   std::vector<Candidate> chosen_;
 };
 
