@@ -25,6 +25,9 @@ class CandidatePool {
     pool_ = {distances_.data(), nodes_.data(), 0, capacity};
     next_ = 0;
   }
+  size_t capacity() const { return pool_.capacity; }
+  /// At most as many as reset made room for, and not fewer than are in it.
+  void set_capacity(size_t capacity) { pool_.capacity = capacity; }
   /// Only what is nearer is worth an insert.
   float threshold() const {
     return pool_.size < pool_.capacity ? std::numeric_limits<float>::infinity()

@@ -10,6 +10,8 @@
 namespace sibyl::index {
 namespace {
 
+/// Vectors that are fetched before they are needed.
+constexpr size_t kAhead = 3;
 constexpr size_t kLanes = simd::kScanLanes;
 /// Float16 infinity: a neighbour that is not there is never near.
 constexpr uint16_t kNever = 0x7C00;
@@ -86,6 +88,16 @@ GraphEncoder::Start GraphEncoder::start_of(uint32_t node_vector) const {
   return start;
 }
 
+void GraphEncoder::prefetch(uint32_t node_vector) const {
+  constexpr size_t kPerLine = 16;
+  for (size_t c = 0; c < space_.dimension(); c += kPerLine) {
+    __builtin_prefetch(vector(node_vector).data() + c);
+  }
+  for (size_t i = 0; i < space_.head(); i += kPerLine) {
+    __builtin_prefetch(heads_.data() + node_vector * space_.head() + i);
+  }
+}
+
 void GraphEncoder::encode_own(uint32_t node_vector, uint8_t* out) const {
   const std::span<const float> from = vector(node_vector);
   float most = 0;
@@ -107,8 +119,9 @@ void GraphEncoder::encode_own(uint32_t node_vector, uint8_t* out) const {
 
 void GraphEncoder::add_lane(const Start& start, uint32_t to, size_t lane, Batch& batch) const {
   const std::span<const float> other = vector(to);
+  const float per_unit = 1.0F / space_.unit;
   for (size_t c = 0; c < other.size(); ++c) {
-    batch.direction[c] = (other[c] - start.vector[c]) / space_.unit;
+    batch.direction[c] = (other[c] - start.vector[c]) * per_unit;
   }
   const float* direction = batch.direction.data();
   const float length = std::sqrt(simd::dot(direction, direction, other.size()));
@@ -176,6 +189,9 @@ void GraphEncoder::encode_node(uint32_t node, uint8_t* out) const {
   for (size_t first = 0; first < neighbours.size(); first += kLanes) {
     const size_t lanes = std::min(kLanes, count > first ? count - first : 0);
     for (size_t lane = 0; lane < lanes; ++lane) {
+      if (first + lane + kAhead < count) {
+        prefetch(neighbours[first + lane + kAhead]);
+      }
       add_lane(start, neighbours[first + lane], lane, batch);
     }
     finish(start, lanes, batch, out + first / kLanes * layout_.batch_bytes(),

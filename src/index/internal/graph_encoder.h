@@ -29,6 +29,7 @@ class GraphEncoder {
   struct Batch;
   Start start_of(uint32_t vector) const;
   void encode_own(uint32_t vector, uint8_t* out) const;
+  void prefetch(uint32_t vector) const;
   void add_lane(const Start& start, uint32_t vector, size_t lane, Batch& batch) const;
   /// Codes and factors of the first `count` lanes.
   void finish(const Start& start, size_t count, Batch& batch, uint8_t* codes, uint8_t* add,

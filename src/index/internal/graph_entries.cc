@@ -17,6 +17,7 @@ constexpr size_t kSample = 12;
 /// one, clusters were without any.
 constexpr double kStillFar = 0.5;
 constexpr size_t kDoublings = 2;
+constexpr uint64_t kFurtherStream = 9;
 
 class Chooser {
  public:
@@ -84,10 +85,26 @@ class Chooser {
   std::vector<double> distances_;  ///< Beside nodes_: to the nearest entry.
 };
 
+/// Adds nodes at random until there are `wanted`, in the order in which they are drawn.
+void draw_further(size_t count, size_t wanted, uint64_t seed, std::vector<uint32_t>& nodes) {
+  std::vector<bool> drawn(count);
+  for (const uint32_t node : nodes) {
+    drawn[node] = true;
+  }
+  base::Random random(seed, kFurtherStream);
+  while (nodes.size() < wanted) {
+    const auto node = static_cast<uint32_t>(random.below(count));
+    if (!drawn[node]) {
+      drawn[node] = true;
+      nodes.push_back(node);
+    }
+  }
+}
+
 }  // namespace
 
-std::vector<uint32_t> choose_entries(std::span<const float> vectors, size_t dimension,
-                                     const NeighbourGraph& graph, uint64_t seed) {
+GraphEntries choose_entries(std::span<const float> vectors, size_t dimension,
+                            const NeighbourGraph& graph, size_t entries_max, uint64_t seed) {
   const size_t count = vectors.size() / dimension;
   const auto root = static_cast<size_t>(std::sqrt(static_cast<double>(count)));
   size_t wanted =
@@ -105,7 +122,14 @@ std::vector<uint32_t> choose_entries(std::span<const float> vectors, size_t dime
     chooser = std::move(larger);
     wanted *= 2;
   }
-  return chooser.take();
+  GraphEntries entries;
+  entries.nodes = chooser.take();
+  entries.always = entries.nodes.size();
+  // Whole blocks before them, and at most half of the nodes, so that drawing ends.
+  if (entries.always % simd::kScanLanes == 0) {
+    draw_further(count, std::min(entries_max, count / 2), seed, entries.nodes);
+  }
+  return entries;
 }
 
 }  // namespace sibyl::index

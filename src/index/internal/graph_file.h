@@ -10,7 +10,7 @@
 namespace sibyl::index {
 
 inline constexpr std::string_view kGraphMagic = "SIBYLGRA";
-inline constexpr uint32_t kGraphVersion = 1;
+inline constexpr uint32_t kGraphVersion = 2;
 inline constexpr uint32_t kGraphMeta = 1;
 inline constexpr uint32_t kGraphMean = 2;
 inline constexpr uint32_t kGraphAxes = 3;
@@ -20,7 +20,7 @@ inline constexpr uint32_t kGraphEntries = 6;
 inline constexpr uint32_t kGraphNodes = 7;
 
 inline constexpr uint32_t kGraphDegreeMax = 256;
-inline constexpr uint32_t kGraphEntriesMax = 4096;
+inline constexpr uint32_t kGraphEntriesMax = 1U << 20U;
 inline constexpr uint32_t kGraphEffortMax = 1U << 20U;
 /// One bit of a node's number says whether it was expanded.
 inline constexpr uint64_t kGraphVectorsMax = (uint64_t{1} << 31U) - 1;
@@ -40,11 +40,13 @@ struct GraphMeta {
   uint32_t head = 0;
   uint32_t groups = 0;
   uint32_t entries = 0;
+  uint32_t entries_always = 0;
+  uint32_t reserved = 0;
   float unit = 1;
   float recall_max = 0;  ///< Of the greatest effort, where that misses a recall; else 0.
   uint32_t efforts[kGraphEfforts] = {};
 };
-static_assert(sizeof(GraphMeta) == 88);
+static_assert(sizeof(GraphMeta) == 96);
 
 /// Places inside a node's block; what kernels read beyond a part still lies in the block. Without
 /// groups (the compact form) there are no neighbours' codes.

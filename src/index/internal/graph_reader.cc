@@ -25,9 +25,11 @@ bool plausible(const GraphMeta& meta) {
          meta.degree > 0 && meta.degree <= kGraphDegreeMax && meta.degree % simd::kScanLanes == 0 &&
          meta.head <= meta.dimension && meta.groups <= simd::kScanGroupsMax &&
          meta.groups <= meta.head && meta.entries <= kGraphEntriesMax &&
-         meta.entries % simd::kScanLanes == 0 && (meta.entries > 0) == (meta.vectors > 0) &&
-         meta.vectors <= kGraphVectorsMax && std::isfinite(meta.unit) && meta.unit > 0 &&
-         meta.recall_max >= 0 && meta.recall_max <= 1 && efforts;
+         meta.entries % simd::kScanLanes == 0 && meta.entries_always <= meta.entries &&
+         meta.entries_always % simd::kScanLanes == 0 &&
+         (meta.entries_always > 0) == (meta.vectors > 0) && meta.vectors <= kGraphVectorsMax &&
+         std::isfinite(meta.unit) && meta.unit > 0 && meta.recall_max >= 0 &&
+         meta.recall_max <= 1 && efforts;
 }
 
 /// Sizes of groups and their sum.
@@ -71,6 +73,7 @@ bool read_nodes(const CheckedFile& file, const GraphMeta& meta, bool later, Grap
   out.node_bytes = out.layout.bytes();
   out.count = meta.vectors;
   out.entry_blocks = meta.entries / simd::kScanLanes;
+  out.entry_blocks_always = meta.entries_always / simd::kScanLanes;
   std::span<const uint8_t> entries;
   std::span<const uint8_t> nodes;
   if (!file.array(kGraphEntries, out.entry_blocks * out.entry_layout.bytes(), entries) ||

@@ -2,145 +2,43 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
+
+#include "index/internal/graph_step.h"
 
 namespace sibyl::index {
 namespace {
 
+using namespace graph_step;
+
 /// Expansions after which the affinity of a filter is looked at.
 constexpr size_t kProbes = 16;
-/// Deviations of the difference of two own distances that are reckoned with.
-constexpr float kDeviations = 5;
+/// Of the entry points that a walk looks at, those from which it begins.
+constexpr size_t kEntriesKept = simd::kPoolBatch;
+/// Blocks of them that are worth looking at for so many candidates more: one costs a tenth of an
+/// expansion.
+constexpr size_t kEffortPerBlock = 2;
 
-void prefetch(const uint8_t* from, size_t bytes) {
-  for (size_t i = 0; i < bytes; i += 64) {
-    __builtin_prefetch(from + i);
-  }
-}
-
-float load_float(const uint8_t* from) {
-  float value = 0;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
-
-const uint16_t* halves(const uint8_t* from) {
-  return reinterpret_cast<const uint16_t*>(from);
-}
-
-float own_of(const GraphNodes& graph, const uint8_t* block, WalkScratch& scratch) {
-  const uint8_t* scale = block + graph.layout.scale_at();
-  const float step = load_float(scale);
-  scratch.step_max = step > scratch.step_max ? step : scratch.step_max;
-  return scratch.query.own(reinterpret_cast<const int8_t*>(block + graph.layout.own_at()), step,
-                           load_float(scale + 4));
-}
-
-/// Every node may be entered.
-struct AllNodes {
-  static constexpr bool kAll = true;
-  bool contains(uint32_t /*node*/) const { return true; }
-};
-struct SomeNodes {
-  static constexpr bool kAll = false;
-  const NodeFilter& filter;
-  size_t count;
-  bool contains(uint32_t node) const { return node < count && filter.contains(node); }
-};
-/// Of a file that is not checked yet.
-struct RealNodes {
-  static constexpr bool kAll = false;
-  size_t count;
-  bool contains(uint32_t node) const { return node < count; }
-};
-
-/// Drops the candidates outside of the filter; how many remain.
-template <class Nodes>
-size_t keep_inside(const Nodes& inside, float* distances, uint32_t* nodes, size_t count) {
-  if constexpr (Nodes::kAll) {
-    return count;
-  }
-  size_t kept = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const uint32_t node = nodes[i];
-    distances[kept] = distances[i];
-    nodes[kept] = node;
-    kept += inside.contains(node) ? 1 : 0;
-  }
-  return kept;
-}
-
-/// Puts the neighbours that `bits` names into the pool.
-template <class Nodes>
-void insert_near(const Nodes& inside, uint32_t bits, const float* estimates, const uint32_t* nodes,
-                 WalkScratch& scratch) {
-  std::array<float, simd::kPoolBatchRoom> distances;
-  std::array<uint32_t, simd::kPoolBatchRoom> kept;
-  const size_t found = simd::keep_bits(bits, estimates, nodes, distances.data(), kept.data());
-  const size_t near = keep_inside(inside, distances.data(), kept.data(), found);
-  const size_t fresh = scratch.visit(distances.data(), kept.data(), near);
-  scratch.pool.insert(distances.data(), kept.data(), fresh);
-}
-
-/// Neighbours by the codes that lie in the node.
-template <class Nodes>
-void expand_inline(const GraphNodes& graph, const Nodes& inside, uint32_t node,
-                   WalkScratch& scratch) {
-  const uint8_t* block = graph.node(node);
-  const float own = own_of(graph, block, scratch);
-  scratch.found.push_back({own, node});
-  std::array<float, simd::kScanLanes> estimates;
-  const NodeLayout& layout = graph.layout;
-  const uint16_t* add = halves(block + layout.add_at());
-  const uint16_t* gain = halves(block + layout.gain_at());
-  for (size_t first = 0; first < layout.degree; first += simd::kScanLanes) {
-    const uint32_t bits = simd::scan_neighbours(
-        scratch.query.table(), block + first / simd::kScanLanes * layout.batch_bytes(), add + first,
-        gain + first, own, scratch.pool.threshold(), estimates.data());
-    insert_near(inside, bits, estimates.data(), graph.neighbours(block) + first, scratch);
-  }
-}
-
-/// The compact form: each neighbour by its own code.
-template <class Nodes>
-void insert_measured(const GraphNodes& graph, const Nodes& inside, const uint32_t* nodes,
-                     WalkScratch& scratch) {
-  std::array<float, simd::kPoolBatchRoom> distances;
-  std::array<uint32_t, simd::kPoolBatchRoom> fresh;
-  std::copy_n(nodes, simd::kPoolBatch, fresh.data());
-  distances.fill(0);
-  const size_t some = keep_inside(inside, distances.data(), fresh.data(), simd::kPoolBatch);
-  const size_t count = scratch.visit(distances.data(), fresh.data(), some);
-  for (size_t i = 0; i < count; ++i) {
-    prefetch(graph.node(fresh[i]), graph.layout.add_at());
-  }
-  size_t near = 0;
-  const float threshold = scratch.pool.threshold();
-  for (size_t i = 0; i < count; ++i) {
-    const float distance = own_of(graph, graph.node(fresh[i]), scratch);
-    distances[near] = distance;
-    fresh[near] = fresh[i];
-    near += distance < threshold ? 1 : 0;
-  }
-  scratch.pool.insert(distances.data(), fresh.data(), near);
-}
-
-template <class Nodes>
-void expand_compact(const GraphNodes& graph, const Nodes& inside, uint32_t node, float distance,
-                    WalkScratch& scratch) {
-  scratch.found.push_back({distance, node});
-  const uint32_t* neighbours = graph.neighbours(graph.node(node));
-  for (size_t first = 0; first < graph.layout.degree; first += simd::kScanLanes) {
-    insert_measured(graph, inside, neighbours + first, scratch);
-  }
+/// The nearest entry points alone remain in the pool, and only they count as visited: the others
+/// may be come by again.
+void leave_entries(const GraphNodes& graph, size_t effort, WalkScratch& scratch) {
+  scratch.reset_visited(graph.count);
+  std::array<float, simd::kPoolBatchRoom> distances{};
+  std::array<uint32_t, simd::kPoolBatchRoom> nodes{};
+  const auto items = scratch.pool.nearest(kEntriesKept);
+  std::transform(items.begin(), items.end(), nodes.begin(), CandidatePool::node_of);
+  scratch.visit(distances.data(), nodes.data(), items.size());
+  scratch.pool.set_capacity(effort);
 }
 
 template <class Nodes>
 void enter(const GraphNodes& graph, const Nodes& inside, WalkScratch& scratch) {
   const EntryLayout& layout = graph.entry_layout;
+  const size_t effort = scratch.pool.capacity();
+  const size_t blocks =
+      std::min(graph.entry_blocks, std::max(graph.entry_blocks_always, effort / kEffortPerBlock));
+  scratch.pool.set_capacity(std::min(effort, kEntriesKept));
   std::array<float, simd::kScanLanes> estimates;
-  for (size_t i = 0; i < graph.entry_blocks; ++i) {
+  for (size_t i = 0; i < blocks; ++i) {
     const uint8_t* block = graph.entries + i * layout.bytes();
     const auto* nodes = reinterpret_cast<const uint32_t*>(block + layout.nodes_at());
     if (layout.groups == 0) {
@@ -153,6 +51,7 @@ void enter(const GraphNodes& graph, const Nodes& inside, WalkScratch& scratch) {
                               scratch.pool.threshold(), estimates.data());
     insert_near(inside, bits, estimates.data(), nodes, scratch);
   }
+  leave_entries(graph, effort, scratch);
 }
 
 /// One node ahead: while one is expanded, the block of the next is on its way.
@@ -226,29 +125,6 @@ void walk(const GraphNodes& graph, size_t effort, WalkScratch& scratch) {
   go_on_walk(graph, SIZE_MAX, scratch);
 }
 
-size_t neighbours_inside(const GraphNodes& graph, const NodeFilter& filter, uint32_t node) {
-  const uint32_t* nodes = graph.neighbours(graph.node(node));
-  return static_cast<size_t>(std::count_if(nodes, nodes + graph.layout.degree, [&](uint32_t to) {
-    return to < graph.count && filter.contains(to);
-  }));
-}
-
-void prefetch_neighbours(const GraphNodes& graph, uint32_t node) {
-  prefetch(graph.node(node) + graph.layout.neighbours_at(), graph.layout.degree * sizeof(uint32_t));
-}
-
-bool are_neighbours_right(const GraphNodes& graph, const uint8_t* nodes, size_t first,
-                          size_t last) {
-  for (size_t i = first; i < last; ++i) {
-    const uint32_t* numbers = graph.neighbours(nodes + i * graph.node_bytes);
-    if (!std::all_of(numbers, numbers + graph.layout.degree,
-                     [&](uint32_t number) { return number < graph.count; })) {
-      return false;
-    }
-  }
-  return true;
-}
-
 bool walk_inside(const GraphNodes& graph, const NodeFilter& filter, std::span<const uint32_t> seeds,
                  size_t effort, float affinity_min, WalkScratch& scratch) {
   const SomeNodes inside{filter, graph.count};
@@ -277,51 +153,6 @@ bool walk_inside(const GraphNodes& graph, const NodeFilter& filter, std::span<co
 
 void go_on_inside(const GraphNodes& graph, const NodeFilter& filter, WalkScratch& scratch) {
   go_on(graph, SomeNodes{filter, graph.count}, SIZE_MAX, scratch);
-}
-
-void measure(const GraphNodes& graph, std::span<const uint32_t> nodes, WalkScratch& scratch) {
-  constexpr size_t kAhead = 8;
-  const size_t own_at = graph.layout.own_at();
-  const size_t own_bytes = graph.layout.add_at() - own_at;
-  scratch.found.clear();
-  scratch.step_max = 0;
-  scratch.found.reserve(nodes.size());
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    if (i + kAhead < nodes.size()) {
-      prefetch(graph.node(nodes[i + kAhead]) + own_at, own_bytes);
-    }
-    scratch.found.push_back({own_of(graph, graph.node(nodes[i]), scratch), nodes[i]});
-  }
-}
-
-float own_distance(const GraphNodes& graph, uint32_t node, WalkScratch& scratch) {
-  return own_of(graph, graph.node(node), scratch);
-}
-
-float own_error(const WalkScratch& scratch) {
-  return kDeviations * scratch.query.own_deviation(scratch.step_max);
-}
-
-size_t compared_least(size_t wanted) {
-  return wanted + 6 + wanted / 4;
-}
-
-void keep_likely(size_t wanted, WalkScratch& scratch) {
-  std::vector<Found>& found = scratch.found;
-  const size_t least = compared_least(wanted);
-  if (wanted == 0 || found.size() <= least) {
-    return;
-  }
-  const auto nearer = [](const Found& a, const Found& b) {
-    return a.distance != b.distance ? a.distance < b.distance : a.node < b.node;
-  };
-  const auto end_of = [&](size_t count) { return found.begin() + static_cast<ptrdiff_t>(count); };
-  std::nth_element(found.begin(), end_of(least), found.end(), nearer);
-  std::nth_element(found.begin(), end_of(wanted - 1), end_of(least), nearer);
-  const float bound = found[wanted - 1].distance + own_error(scratch);
-  const auto end = std::partition(end_of(least), found.end(),
-                                  [&](const Found& item) { return item.distance <= bound; });
-  found.erase(end, found.end());
 }
 
 }  // namespace sibyl::index

@@ -21,6 +21,7 @@ struct GraphNodes {
   const uint8_t* nodes = nullptr;
   const uint8_t* entries = nullptr;  ///< Blocks of 32.
   size_t entry_blocks = 0;
+  size_t entry_blocks_always = 0;  ///< Looked at by every walk; the rest as far as its effort goes.
   /// All numbers of neighbours are in bounds; else a walk passes over those which are not.
   bool is_checked = true;
 

@@ -1,27 +1,18 @@
+#include "index/internal/graph_writer.h"
+
 #include <algorithm>
-#include <cmath>
-#include <functional>
-#include <memory>
 
 #include "base/log.h"
-#include "index/derived_index.h"
 #include "index/internal/code_trainer.h"
 #include "index/internal/flat_file.h"
-#include "index/internal/graph_calibration.h"
-#include "index/internal/graph_encoder.h"
-#include "index/internal/graph_entries.h"
-#include "index/internal/graph_index.h"
-#include "index/internal/neighbour_builder.h"
-#include "index/internal/vector_file.h"
 
 namespace sibyl::index {
 namespace {
 
-/// More groups cost more memory traffic a node than their better estimates save expansions.
-constexpr size_t kGroupsMax = 64;
+/// So many nodes have one entry point among them.
+constexpr size_t kNodesPerEntry = 16;
 constexpr size_t kNodesTogether = 256;
-/// Shares of the whole build, of which the graph has the most.
-constexpr double kGraphShare = 0.8;
+/// Shares of the whole build beside that of the graph.
 constexpr double kTrainShare = 0.05;
 constexpr double kProjectShare = 0.02;
 constexpr double kEncodeShare = 0.08;
@@ -51,38 +42,11 @@ std::span<const float> vectors_together(const VectorIndex& vectors, std::span<co
   return copy;
 }
 
-/// Makes the graph of vectors.
-using GraphMaker = std::function<Result<NeighbourGraph>(std::span<const float> vectors,
-                                                        const BuildProgress& progress)>;
+}  // namespace
 
-class GraphWriter {
- public:
-  GraphWriter(const VectorIndex& vectors, const GraphSettings& settings, NeighbourWork& work)
-      : source_(vectors), settings_(settings), work_(work), first_(first_vectors(vectors)) {}
-
-  Result<void> write(const NeighbourGraph* given, const GraphMaker& make,
-                     const BuildProgress& progress, const ByteSink& sink);
-
- private:
-  Result<void> check_memory(size_t more_bytes) const;
-  Result<void> encode(const NeighbourGraph& graph);
-  void encode_entries(const GraphEncoder& encoder, std::span<const uint32_t> entries);
-  Result<void> put(const ByteSink& sink);
-  GraphNodes nodes() const;
-
-  const VectorIndex& source_;
-  const GraphSettings& settings_;
-  NeighbourWork& work_;
-  std::vector<uint32_t> first_;
-  std::vector<float> copy_;
-  std::span<const float> vectors_;
-  CodeSpace space_;
-  NodeLayout layout_;
-  std::vector<uint8_t> nodes_;
-  std::vector<uint8_t> entries_;
-  size_t entry_blocks_ = 0;
-  GraphEfforts efforts_;
-};
+GraphWriter::GraphWriter(const VectorIndex& vectors, const GraphSettings& settings,
+                         NeighbourWork& work)
+    : source_(vectors), settings_(settings), work_(work), first_(first_vectors(vectors)) {}
 
 Result<void> GraphWriter::check_memory(size_t more_bytes) const {
   const uint64_t needed = copy_.size() * sizeof(float) + more_bytes;
@@ -102,8 +66,9 @@ Result<void> GraphWriter::encode(const NeighbourGraph& graph) {
   space_.metric = settings_.graph.metric;
   measure_space(vectors_, dimension, space_);
   if (!settings_.compact) {
-    Result<void> trained = train_codes(vectors_, graph, std::min((dimension + 3) / 4, kGroupsMax),
-                                       settings_.graph.seed, work_, kTrainShare, space_);
+    Result<void> trained =
+        train_codes(vectors_, graph, std::min((dimension + 3) / 4, kGraphGroupsMax),
+                    settings_.graph.seed, work_, kTrainShare, space_);
     if (!trained) {
       return trained;
     }
@@ -127,26 +92,31 @@ Result<void> GraphWriter::encode(const NeighbourGraph& graph) {
         }
       });
   if (done) {
-    encode_entries(encoder, choose_entries(vectors_, dimension, graph, settings_.graph.seed));
+    const size_t entries_max =
+        settings_.compact ? 0 : std::min<size_t>(count / kNodesPerEntry, kGraphEntriesMax);
+    encode_entries(encoder,
+                   choose_entries(vectors_, dimension, graph, entries_max, settings_.graph.seed));
   }
   return done;
 }
 
-void GraphWriter::encode_entries(const GraphEncoder& encoder, std::span<const uint32_t> entries) {
+void GraphWriter::encode_entries(const GraphEncoder& encoder, const GraphEntries& entries) {
   constexpr size_t kLanes = simd::kScanLanes;
   const EntryLayout entry{space_.groups()};
-  entry_blocks_ = (entries.size() + kLanes - 1) / kLanes;
+  const std::span<const uint32_t> nodes(entries.nodes);
+  entry_blocks_ = (nodes.size() + kLanes - 1) / kLanes;
+  entry_blocks_always_ = (entries.always + kLanes - 1) / kLanes;
   entries_.assign(entry_blocks_ * entry.bytes(), 0);
   for (size_t i = 0; i < entry_blocks_; ++i) {
     const size_t first = i * kLanes;
-    encoder.encode_entries(entries.subspan(first, std::min(kLanes, entries.size() - first)),
+    encoder.encode_entries(nodes.subspan(first, std::min(kLanes, nodes.size() - first)),
                            entries_.data() + i * entry.bytes());
   }
 }
 
 GraphNodes GraphWriter::nodes() const {
   return {layout_,       {space_.groups()}, layout_.bytes(), first_.back(),
-          nodes_.data(), entries_.data(),   entry_blocks_};
+          nodes_.data(), entries_.data(),   entry_blocks_,   entry_blocks_always_};
 }
 
 Result<void> GraphWriter::put(const ByteSink& sink) {
@@ -160,6 +130,7 @@ Result<void> GraphWriter::put(const ByteSink& sink) {
   meta.head = static_cast<uint32_t>(space_.head());
   meta.groups = static_cast<uint32_t>(space_.groups());
   meta.entries = static_cast<uint32_t>(entry_blocks_ * simd::kScanLanes);
+  meta.entries_always = static_cast<uint32_t>(entry_blocks_always_ * simd::kScanLanes);
   meta.unit = space_.unit;
   std::copy(efforts_.efforts.begin(), efforts_.efforts.end(), meta.efforts);
   meta.recall_max = efforts_.recall_max;
@@ -216,104 +187,6 @@ Result<void> GraphWriter::write(const NeighbourGraph* given, const GraphMaker& m
                       first_.back(), efforts_.recall_max);
   }
   return put(sink);
-}
-
-Result<void> check_settings(const VectorIndex& vectors, const GraphSettings& settings) {
-  const uint32_t degree = settings.graph.degree;
-  if (degree == 0 || degree > kGraphDegreeMax || degree % simd::kScanLanes != 0) {
-    return fail(Code::InvalidArgument,
-                "a graph's degree is {} and must be a multiple of {} up to {}", degree,
-                simd::kScanLanes, kGraphDegreeMax);
-  }
-  if (vectors.dimension() == 0 || vectors.dimension() > kVectorDimensionMax) {
-    return fail(Code::InvalidArgument, "a graph index of dimension {}; it takes 1 to {}",
-                vectors.dimension(), kVectorDimensionMax);
-  }
-  if (vectors.vectors() > kGraphVectorsMax) {
-    return fail(Code::TooLarge, "a graph index of {} vectors; it takes at most {}",
-                vectors.vectors(), kGraphVectorsMax);
-  }
-  return {};
-}
-
-Result<void> write_graph(const VectorIndex& vectors, const NeighbourGraph* graph,
-                         const GraphMaker& make, const GraphSettings& settings,
-                         const ByteSink& sink, const BuildProgress& progress) {
-  Result<void> checked = check_settings(vectors, settings);
-  if (!checked) {
-    return checked;
-  }
-  const double before = graph == nullptr ? kGraphShare : 0.0;
-  const BuildProgress rest = [&](double done) {
-    return !progress || progress(before + (1 - before) / (1 - kGraphShare) * done);
-  };
-  NeighbourWork work(settings.graph.threads, rest);
-  return GraphWriter(vectors, settings, work).write(graph, make, progress, sink);
-}
-
-}  // namespace
-
-uint64_t graph_build_bytes(const VectorIndex& vectors, const GraphSettings& settings) {
-  const uint64_t count = vectors.vectors();
-  const uint64_t dimension = vectors.dimension();
-  const uint64_t copy = count * dimension * sizeof(float) + (vectors.rows() + 1) * sizeof(uint32_t);
-  const uint64_t graph = neighbour_build_bytes(count, dimension, settings.graph);
-  const uint64_t neighbours = count * settings.graph.degree * sizeof(uint32_t);
-  // At most all axes are coded, and as many groups as are allowed.
-  const NodeLayout layout{dimension, settings.graph.degree, settings.compact ? 0 : kGroupsMax};
-  const uint64_t heads = settings.compact ? 0 : std::min<uint64_t>(dimension, 4 * kGroupsMax);
-  const uint64_t encoding = neighbours + count * (layout.bytes() + heads * sizeof(float));
-  return copy + std::max(graph, encoding);
-}
-
-Result<void> write_graph_index(const VectorIndex& vectors, const GraphSettings& settings,
-                               const ByteSink& sink, const BuildProgress& progress) {
-  const GraphMaker build = [&](std::span<const float> all, const BuildProgress& share) {
-    return build_neighbour_graph(all, vectors.dimension(), settings.graph, share);
-  };
-  return write_graph(vectors, nullptr, build, settings, sink, progress);
-}
-
-Result<void> extend_graph_index(const VectorIndex& old, const RowSet& removed,
-                                const VectorIndex& vectors, const GraphSettings& settings,
-                                const ByteSink& sink, const BuildProgress& progress) {
-  const auto* index = dynamic_cast<const GraphIndex*>(&old);
-  if (index == nullptr) {
-    return fail(Code::InvalidArgument, "an index of kind '{}' has no graph to be extended",
-                old.kind());
-  }
-  Result<NeighbourGraph> graph = index->neighbour_graph();
-  if (!graph) {
-    return pass_on(graph);
-  }
-  if (graph->degree != settings.graph.degree) {
-    return fail(Code::InvalidArgument, "the graph has degree {}; it cannot be extended to {}",
-                graph->degree, settings.graph.degree);
-  }
-  const GraphMaker extend = [&](std::span<const float> all, const BuildProgress& share) {
-    return extend_neighbour_graph(*graph, removed, all, vectors.dimension(), settings.graph, share);
-  };
-  return write_graph(vectors, nullptr, extend, settings, sink, progress);
-}
-
-Result<void> write_graph_index_of(const VectorIndex& vectors, const NeighbourGraph& graph,
-                                  const GraphSettings& settings, const ByteSink& sink,
-                                  const BuildProgress& progress) {
-  const size_t count = vectors.vectors();
-  bool fits = graph.degree == settings.graph.degree &&
-              graph.neighbours.size() == count * graph.degree &&
-              (count == 0 || graph.entry < count);
-  for (size_t i = 0; fits && i < graph.neighbours.size(); ++i) {
-    fits = graph.neighbours[i] < count || graph.neighbours[i] == NeighbourGraph::kNone;
-  }
-  if (!fits) {
-    return fail(Code::InvalidArgument,
-                "the neighbour graph does not fit: {} vectors and degree {} need {} neighbours, "
-                "each below the number of vectors, and an entry; it has {} and degree {}",
-                count, settings.graph.degree, count * settings.graph.degree,
-                graph.neighbours.size(), graph.degree);
-  }
-  return write_graph(vectors, &graph, {}, settings, sink, progress);
 }
 
 }  // namespace sibyl::index
