@@ -15,6 +15,7 @@ namespace {
 struct Opened {
   explicit Opened(const DatabaseOptions& options, const Schema& schema = test_schema())
       : options_(options) {
+    database.reset();  // first: the old one may still be sealing and merging
     database = *Database::open("/data", options_, files);
     rows = *database->create("c", schema, "{}");
   }

@@ -40,6 +40,7 @@ struct Rows {
     DatabaseOptions options = test_options(500);
     options.flat_vectors_min = 100;
     options.graph_vectors_min = 1000;
+    database.reset();  // first: the old one may still be sealing and merging
     database = *Database::open("/data", options, files);
     Schema schema = test_schema();
     schema.vector_fields = {{"document", kDimension}};

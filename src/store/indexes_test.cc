@@ -46,6 +46,7 @@ struct Indexed {
     options.flat_vectors_min = flat_vectors_min;
     options.graph_vectors_min = 1'000'000;
     options.memory_bytes_max = memory_bytes_max;
+    database.reset();  // first: the old one may still be sealing and merging
     database = *Database::open("/data", options, files);
     rows = *database->create("c", schema(), "{}");
   }

@@ -121,6 +121,7 @@ TEST(LateChecks, WhatWaitsForTheFirstQuestionsGivesWay) {
   EXPECT_TRUE(rows->snapshot()->search_vectors(0, query(), 5, nullptr));
   EXPECT_EQ(rows->statistics().trouble, "");
   EXPECT_EQ(rows->compact({}, {}).error().code, Code::DataLoss);
+  database.reset();  // first: the old one may still be sealing and merging
   database = *Database::open("/data", waiting, filled.files);
 }
 

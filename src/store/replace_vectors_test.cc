@@ -50,6 +50,7 @@ void expect_new_generation(const Collection& rows) {
 
 struct Filled {
   Filled() {
+    database.reset();  // first: the old one may still be sealing and merging
     database = *Database::open("/data", options, files);
     rows = *database->create("c", test_schema(), "{}");
     for (const auto& batch : test_script(5, 60)) {

@@ -81,6 +81,7 @@ TEST(Faults, AFullDiskRefusesWritesAndTheCollectionGoesOnWhenThereIsSpace) {
   ASSERT_TRUE(rows->write({put(test_row("c", 1))}));
   ASSERT_TRUE(rows->set_settings("x"));
   database.reset();
+  database.reset();  // first: the old one may still be sealing and merging
   database = *Database::open("/data", small_tail(), files);
   const auto again = *database->find("c");
   EXPECT_EQ(see_rows(*again->snapshot()).size(), 2U);
@@ -116,6 +117,7 @@ TEST(Faults, SealingThatFailsIsTriedAgainAndWritesGoOnMeanwhile) {
             0U + model.size() - rows->statistics().live_rows + rows->statistics().tail_rows);
   EXPECT_EQ(see_rows(*rows->snapshot()), model);
   files.crash(CrashKind::Lost, 1);
+  database.reset();  // first: the old one may still be sealing and merging
   database = *Database::open("/data", small_tail(), files);
   EXPECT_EQ(see_rows(*(*database->find("c"))->snapshot()), model);
 }
@@ -159,6 +161,7 @@ TEST(Faults, AfterAFailedSyncWritesAreRefusedUntilTheNextStart) {
   EXPECT_FALSE(rows->set_settings("x"));
   EXPECT_EQ(rows->snapshot()->live_rows(), 1U);  // reading goes on
   EXPECT_TRUE(rows->snapshot()->find("a"));
+  database.reset();  // first: the old one may still be sealing and merging
   database = *Database::open("/data", small_tail(), files);
   EXPECT_TRUE((*database->find("c"))->write({put(test_row("c", 1))}));
 }
